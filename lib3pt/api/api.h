@@ -1,0 +1,65 @@
+/* What stands behind the opaque handles, and how a public function is written:
+ *
+ *   tpt_status tpt_decoder_rewind(tpt_decoder *decoder, size_t position) {
+ *     return TPTI_CALL(decoder, TPTI_DECODER, rewind_to(decoder, position));
+ *   }
+ *
+ * TPTI_CALL checks the handle, does the work, and keeps a failure's text in the handle. The work
+ * checks its other arguments with TPTI_NEED and tpti_fail(TPT_E_ARGUMENT, ...). api/ does no
+ * arithmetic. */
+#ifndef TPTI_API_API_H
+#define TPTI_API_API_H
+
+#include "base/handle.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "spec/spec.h"
+
+#define TPTI_CALL(handle, kind, work)                                                              \
+  (tpti_handle_is(handle, kind, #handle) ? tpti_handle_keep(handle, work) : TPT_E_ARGUMENT)
+
+/* In the work: leave with TPT_E_ARGUMENT where a pointer is NULL. */
+#define TPTI_NEED(pointer)                                                                         \
+  do {                                                                                             \
+    if (!(pointer)) return tpti_fail(TPT_E_ARGUMENT, "%s is NULL", #pointer);                      \
+  } while (0)
+
+struct tpt_context {
+  tpti_handle head;
+  tpti_memory memory; /* in force for everything made from this context */
+  tpti_pool *pool;
+  const struct tpti_kernels *kernels;
+  atomic_int cancel;
+  tpt_log_fn log;
+  void *log_user;
+  tpt_done_fn log_done;
+  tpt_progress_fn progress;
+  void *progress_user;
+  tpt_done_fn progress_done;
+};
+
+struct tpt_config {
+  tpti_handle head;
+  tpti_spec spec;
+};
+
+/* `context` held once more, or where it is NULL a new one with the defaults. */
+tpt_status tpti_context_hold(tpt_context *context, tpt_context **held);
+void tpti_context_release(tpt_context *context); /* NULL is accepted */
+
+/* A run for one call: handle is what progress is told; scratch and pack are the handle's own or
+ * NULL. */
+tpti_run tpti_context_run(tpt_context *context, const void *handle, void *scratch, void *pack);
+
+/* To the log, where there is one. Only on the thread inside a call, no lock held. */
+void tpti_log(const tpt_context *context, int32_t level, const char *format, ...) TPTI_PRINTF(3, 4);
+
+/* A new description that takes over `spec`. NULL and nothing taken: no memory. */
+tpt_config *tpti_config_wrap(tpti_spec *spec);
+
+/* Results with a size field: checks it, writes min(size, ours) and clears the rest of the caller's.
+ * Structs begin with size_t size; `least` is the size in version 1.0.0. */
+tpt_status tpti_result(void *result, const void *ours, size_t ours_size, size_t least,
+                       const char *name);
+
+#endif

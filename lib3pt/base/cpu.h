@@ -1,0 +1,21 @@
+/* What this processor can do, and how many of them the process may use. */
+#ifndef TPTI_BASE_CPU_H
+#define TPTI_BASE_CPU_H
+
+#include <stdint.h>
+
+/* Instruction sets, oldest to newest; a kernel table needs all bits of its set. */
+enum {
+  TPTI_CPU_AVX2 = 1u << 0,   /* AVX2, FMA and F16C, enabled by the system */
+  TPTI_CPU_AVX512 = 1u << 1, /* F, BW, DQ, VL */
+  TPTI_CPU_NEON = 1u << 2    /* Advanced SIMD of AArch64 */
+};
+
+/* Asks the processor itself (valgrind answers for its own virtual one). */
+uint32_t tpti_cpu_flags(void);
+
+/* Processors this process may use: the smaller of its affinity mask and its cgroup's quota (v1 and
+ * v2, rounded down), at least 1, at most 256. */
+int32_t tpti_cpu_count(void);
+
+#endif

@@ -1,0 +1,24 @@
+/* Errors. Code below api/ reports a failure by `return tpti_fail(status, "...")`: the text goes to
+ * a fixed buffer of the thread, the status up the call chain. Only api/ copies it into a handle. */
+#ifndef TPTI_BASE_ERROR_H
+#define TPTI_BASE_ERROR_H
+
+#include <stdarg.h>
+
+#include <3pt/3pt.h>
+
+enum { TPTI_ERROR_TEXT = 512 }; /* bytes of a message with its NUL; a longer one is cut */
+
+#define TPTI_PRINTF(format, first) __attribute__((format(printf, format, first)))
+
+/* Sets this thread's message and returns `status`. Numbers are written as in the C locale. */
+tpt_status tpti_fail(tpt_status status, const char *format, ...) TPTI_PRINTF(2, 3);
+tpt_status tpti_fail_args(tpt_status status, const char *format, va_list args);
+
+/* TPT_E_MEMORY with the size that was refused. */
+tpt_status tpti_fail_memory(size_t bytes);
+
+/* This thread's last message; "" before the first. */
+const char *tpti_error_text(void);
+
+#endif

@@ -1,0 +1,22 @@
+/* Cross-entropy of next tokens over one chunk of R rows of logits:
+ *
+ *   lse = ln sum_v exp(z_v)      loss = lse - z_target      dz_v = weight (exp(z_v - lse) - [v =
+ * target])
+ *
+ * Rows whose target is ignore_index have loss 0 and dz 0. */
+#ifndef TPTI_OP_CROSS_ENTROPY_H
+#define TPTI_OP_CROSS_ENTROPY_H
+
+#include "op/op.h"
+
+/* lse [R] (of every row), loss [R] in double; logits [R, V]; targets [R]: in 0..V-1 or
+ * ignore_index. */
+void tpti_cross_entropy_forward(tpti_run *run, float *lse, double *loss, const float *logits,
+                                const int32_t *targets, int32_t ignore_index, size_t R, size_t V);
+
+/* In place: logits [R, V] become dlogits. */
+void tpti_cross_entropy_backward(tpti_run *run, float *logits, const float *lse,
+                                 const int32_t *targets, int32_t ignore_index, float weight,
+                                 size_t R, size_t V);
+
+#endif
