@@ -18,17 +18,37 @@
 #define TPTI_CALL(handle, kind, work)                                                              \
   (tpti_handle_is(handle, kind, #handle) ? tpti_handle_keep(handle, work) : TPT_E_ARGUMENT)
 
+/* As TPTI_CALL for what makes a handle: *result is NULL first, and stays so after a failure. */
+#define TPTI_MAKE(handle, kind, result, work)                                                      \
+  (!(result) ? tpti_keep_if(handle, kind, tpti_fail(TPT_E_ARGUMENT, "%s is NULL", #result))        \
+             : (*(result) = NULL, TPTI_CALL(handle, kind, work)))
+
+/* As TPTI_MAKE, from a context that may be NULL. */
+#define TPTI_MAKE_IN(context, result, work)                                                        \
+  (!(result)                                                                                       \
+       ? tpti_keep_if(context, TPTI_CONTEXT, tpti_fail(TPT_E_ARGUMENT, "%s is NULL", #result))     \
+   : (*(result) = NULL, (context) && !tpti_handle_is(context, TPTI_CONTEXT, #context))             \
+       ? TPT_E_ARGUMENT                                                                            \
+       : tpti_keep_if(context, TPTI_CONTEXT, work))
+
 /* In the work: leave with TPT_E_ARGUMENT where a pointer is NULL. */
 #define TPTI_NEED(pointer)                                                                         \
   do {                                                                                             \
     if (!(pointer)) return tpti_fail(TPT_E_ARGUMENT, "%s is NULL", #pointer);                      \
   } while (0)
 
+/* Keeps a failure in the handle where there is a right one. */
+static inline tpt_status tpti_keep_if(const void *handle, tpti_kind kind, tpt_status status) {
+  const tpti_handle *head = handle;
+  return head && head->kind == kind ? tpti_handle_keep(head, status) : status;
+}
+
 struct tpt_context {
   tpti_handle head;
   tpti_memory memory; /* in force for everything made from this context */
   tpti_pool *pool;
   const struct tpti_kernels *kernels;
+  int32_t threads; /* as asked; 0: the library decides */
   atomic_int cancel;
   tpt_log_fn log;
   void *log_user;
@@ -56,6 +76,9 @@ void tpti_log(const tpt_context *context, int32_t level, const char *format, ...
 
 /* A new description that takes over `spec`. NULL and nothing taken: no memory. */
 tpt_config *tpti_config_wrap(tpti_spec *spec);
+
+/* A struct given to the library: its size is at least `least`, and what follows ours_size is 0. */
+tpt_status tpti_struct(const void *given, size_t ours_size, size_t least, const char *name);
 
 /* Results with a size field: checks it, writes min(size, ours) and clears the rest of the caller's.
  * Structs begin with size_t size; `least` is the size in version 1.0.0. */

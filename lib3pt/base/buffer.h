@@ -1,6 +1,7 @@
 /* A growable run of bytes, for texts and tables that are built (never on a hot path). A failed
  * append sets `failed` and changes nothing else, so that a row of appends needs one check at its
- * end. */
+ * end: once failed, all later ones fail too. The bytes appended must not lie in the buffer itself.
+ */
 #ifndef TPTI_BASE_BUFFER_H
 #define TPTI_BASE_BUFFER_H
 

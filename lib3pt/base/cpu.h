@@ -2,6 +2,8 @@
 #ifndef TPTI_BASE_CPU_H
 #define TPTI_BASE_CPU_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Instruction sets, oldest to newest; a kernel table needs all bits of its set. */
@@ -17,5 +19,12 @@ uint32_t tpti_cpu_flags(void);
 /* Processors this process may use: the smaller of its affinity mask and its cgroup's quota (v1 and
  * v2, rounded down), at least 1, at most 256. */
 int32_t tpti_cpu_count(void);
+
+/* Writes the file's text, NUL-terminated and cut to capacity; false where there is none. */
+typedef bool (*tpti_cpu_reader)(void *user, const char *path, char *text, size_t capacity);
+
+/* The least quota, in whole processors (at least 1), of the cgroups that `groups`, the text of
+ * /proc/self/cgroup, names, and of all above them; INT32_MAX where there is none. */
+int32_t tpti_cpu_quota(const char *groups, tpti_cpu_reader read, void *user);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { TPTI_ERROR_TEXT = 512 }; /* bytes of a message with its NUL; a longer one is cut */
 
-#define TPTI_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define TPTI_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 /* Sets this thread's message and returns `status`. Numbers are written as in the C locale. */
 tpt_status tpti_fail(tpt_status status, const char *format, ...) TPTI_PRINTF(2, 3);

@@ -36,7 +36,13 @@ bool tpti_handle_release(tpti_handle *handle);
 /* false, with TPT_E_ARGUMENT in the thread's message, where handle is NULL or of another kind. */
 bool tpti_handle_is(const void *handle, tpti_kind kind, const char *name);
 
+/* The same for a handle of whatever kind. */
+bool tpti_handle_is_any(const void *handle);
+
 /* Copies the thread's message into the handle when status is a failure; returns status. */
 tpt_status tpti_handle_keep(const void *handle, tpt_status status);
+
+/* What tpti_handle_keep kept last; TPT_OK and "" before the first failure. */
+tpt_status tpti_handle_last(const void *handle, char text[TPTI_ERROR_TEXT]);
 
 #endif

@@ -1,6 +1,6 @@
 /* Random numbers: SplitMix64 (Steele, Lea, Flood 2014), whose whole state is one 64-bit counter, so
- * a stream is saved, copied and split at no cost. Only +, *, sqrt and shifts: the same numbers on
- * every machine. */
+ * a stream is saved, copied and split at no cost. Only + - * /, sqrt and shifts: the same numbers
+ * on every machine. */
 #ifndef TPTI_BASE_RANDOM_H
 #define TPTI_BASE_RANDOM_H
 
@@ -22,5 +22,9 @@ uint64_t tpti_random_below(uint64_t *state, uint64_t bound);
 /* Fills `values`: uniform in [-bound, bound), or normal of mean 0 and deviation 1. */
 void tpti_random_uniform(uint64_t state, float *values, size_t count, double bound);
 void tpti_random_normal(uint64_t state, float *values, size_t count);
+
+/* Natural logarithm of a normal positive number, within 1e-15, from + - * / alone: the C library's
+ * own may differ in the last bit between machines. */
+double tpti_random_log(double x);
 
 #endif

@@ -16,6 +16,9 @@ void tpti_text_result(const char *source, size_t size, char *text, size_t capaci
 /* The first byte that is not UTF-8 (RFC 3629: no surrogates, no overlong forms), or `size`. */
 size_t tpti_utf8_valid(const char *text, size_t size);
 
+/* The longest beginning of `text` that does not end inside a character: where to cut a text. */
+size_t tpti_utf8_cut(const char *text, size_t size);
+
 /* Decodes one character of valid UTF-8 at text; its length in bytes is the result, 1 to 4. */
 size_t tpti_utf8_read(const char *text, uint32_t *code_point);
 
@@ -24,13 +27,15 @@ size_t tpti_utf8_write(uint32_t code_point, char text[4]);
 
 /* The whole text is one number of the C locale (no white space, no hex, no inf or nan unless
  * written ".inf",
- * ".nan" as YAML does). false: it is not. Integers: decimal digits with an optional sign, in range.
+ * ".nan" as YAML does) within a double's range. false: it is not, or has over 1023 bytes. Integers:
+ * decimal digits with an optional sign, in range.
  */
 bool tpti_parse_double(const char *text, size_t size, double *value);
 bool tpti_parse_int64(const char *text, size_t size, int64_t *value);
 bool tpti_parse_uint64(const char *text, size_t size, uint64_t *value);
 
-/* The shortest decimal text that reads back as the same double. */
+/* The fewest digits that read back as the same double, as %g writes them; whole numbers below 1e15
+ * without an exponent; ".nan", ".inf", "-.inf". The length is the result. */
 size_t tpti_format_double(double value, char text[TPTI_NUMBER_TEXT]);
 
 /* vsnprintf in the C locale, for this thread and this call only. */

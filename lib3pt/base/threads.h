@@ -32,6 +32,9 @@ int32_t tpti_pool_threads(const tpti_pool *pool);
 /* Bytes a pool of `threads` takes from its allocator, itself included. */
 size_t tpti_pool_bytes(int32_t threads);
 
+/* CLOCK_MONOTONIC in nanoseconds: last_tick of a run that starts now. */
+int64_t tpti_now(void);
+
 typedef struct tpti_run {
   tpti_pool *pool;                    /* NULL: this thread alone */
   const struct tpti_kernels *kernels; /* the inner loops for this processor */

@@ -13,6 +13,9 @@ typedef struct tpti_file {
   uint64_t size;
 } tpti_file;
 
+/* TPT_E_IO from errno: "cannot ACTION (No such file or directory): PATH". */
+tpt_status tpti_fail_system(const char *action, const char *path);
+
 tpt_status tpti_file_open(const char *path, tpti_file *file);
 void tpti_file_close(tpti_file *file);
 
@@ -25,12 +28,13 @@ tpt_status tpti_file_slurp(const char *path, size_t limit, tpti_buffer *text);
 
 /* A file being written. Until commit, nothing is at `path`; abandon removes what was written. The
  * temporary file lies in the same folder, its name made unique, and takes the mode of an existing
- * target. */
+ * target. Where the path is a link to a file, that file is replaced, not the link; a target that is
+ * no regular file is refused. */
 typedef struct tpti_writer tpti_writer;
 tpt_status tpti_writer_open(const char *path, const tpti_memory *memory, tpti_writer **writer);
 tpt_status tpti_writer_append(tpti_writer *writer, const void *data, size_t bytes);
-tpt_status tpti_writer_commit(
-    tpti_writer *writer); /* fsync, rename, fsync of the folder; frees the writer always */
+/* fsync, rename, fsync of the folder; frees the writer always. */
+tpt_status tpti_writer_commit(tpti_writer *writer);
 void tpti_writer_abandon(tpti_writer *writer); /* NULL is accepted */
 
 #endif

@@ -36,11 +36,15 @@ typedef struct tpti_source {
 typedef struct tpti_safetensors tpti_safetensors;
 
 /* Reads and checks the header. max_entries: what the caller can use at most; more is refused before
- * parsing. */
+ * parsing. The file, path and data of the source stay the caller's and must outlive the table;
+ * names and metadata belong to the table. */
 tpt_status tpti_safetensors_open(const tpti_source *source, const tpti_memory *memory,
                                  size_t max_entries, tpti_safetensors **tensors);
 void tpti_safetensors_close(tpti_safetensors *tensors);
 
+/* In the order of their data, so that a walk reads the file from front to back. */
+/* The source's, for messages. */
+const char *tpti_safetensors_path(const tpti_safetensors *tensors);
 size_t tpti_safetensors_count(const tpti_safetensors *tensors);
 const tpti_entry *tpti_safetensors_at(const tpti_safetensors *tensors, size_t index);
 const tpti_entry *tpti_safetensors_find(const tpti_safetensors *tensors,
@@ -48,8 +52,8 @@ const tpti_entry *tpti_safetensors_find(const tpti_safetensors *tensors,
 const char *tpti_safetensors_metadata(const tpti_safetensors *tensors,
                                       const char *key); /* NULL: not there */
 
-/* All values of an entry as float32 (F32, F64, F16, BF16; anything else TPT_E_FORMAT). Ticks the
- * run. */
+/* All values of an entry as float32 (F32, F64, F16, BF16; anything else TPT_E_FORMAT; rounding as
+ * in io/convert.h). Ticks the run, which may be NULL. Any number of threads at once. */
 tpt_status tpti_safetensors_floats(const tpti_safetensors *tensors, const tpti_entry *entry,
                                    tpti_run *run, float *values);
 /* The raw bytes of an entry. */
@@ -75,6 +79,7 @@ typedef struct tpti_metadata {
 tpt_status tpti_safetensors_header(const tpti_output *outputs, size_t count,
                                    const tpti_metadata *metadata, size_t metadata_count,
                                    tpti_buffer *header, uint64_t *file_size);
+/* The file appears whole or not at all. Keeps the run's `done`; run may be NULL. */
 tpt_status tpti_safetensors_write(const char *path, const tpti_memory *memory,
                                   const tpti_output *outputs, size_t count,
                                   const tpti_metadata *metadata, size_t metadata_count,

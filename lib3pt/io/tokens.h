@@ -7,7 +7,8 @@
 
 typedef struct tpti_tokens {
   tpti_file file;
-  size_t width; /* bytes an id: 2 or 4 */
+  const char *path; /* for messages: as given to open, the caller's */
+  size_t width;     /* bytes an id: 2 or 4 */
   size_t count;
 } tpti_tokens;
 

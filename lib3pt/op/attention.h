@@ -1,9 +1,15 @@
 /* Causal attention with grouped queries: head h reads key/value head h / (H / K).
  *
- *   s_tu = q_t . k_u / sqrt(E)  for u <= t      p_t = softmax(s_t)      y_t = sum_u p_tu v_u
+ *   s_tu = q_t . k_u / sqrt(E)   for u <= t
+ *   p_t  = softmax(s_t)
+ *   y_t  = sum_u p_tu v_u
  *
- * backward, with delta_t = dy_t . y_t:   dv_u = sum_t p_tu dy_t      ds_tu = p_tu (dy_t . v_u -
- * delta_t) / sqrt(E) dq_t = sum_u ds_tu k_u      dk_u = sum_t ds_tu q_t
+ * backward, with delta_t = dy_t . y_t:
+ *
+ *   dv_u  = sum_t p_tu dy_t
+ *   ds_tu = p_tu (dy_t . v_u - delta_t) / sqrt(E)
+ *   dq_t  = sum_u ds_tu k_u
+ *   dk_u  = sum_t ds_tu q_t
  *
  * Blocks of positions with a running maximum and sum: nothing of size T x T is ever held, and
  * blocks above the diagonal are skipped. Position 0 sees only itself: its ds is exactly 0 and is
@@ -13,27 +19,30 @@
 
 #include "op/op.h"
 
+/* Strides are floats between positions; what lies between heads E and the next position is neither
+ * read nor written, so that q, k and v may be columns of one array. */
 typedef struct tpti_attention {
-  size_t B, T;  /* sequences, query positions of each */
-  size_t first; /* position of the first query: keys 0 .. first + T - 1 are there (training: 0) */
-  size_t H, K, E;
-  size_t q_stride;        /* floats between positions of q (and dq) */
-  size_t kv_stride;       /* floats between positions of k and v (and dk, dv) */
-  size_t y_stride;        /* floats between positions of y (and dy) */
-  size_t kv_batch_stride; /* floats between sequences of k and v; those of q and y are T q_stride, T
-                             y_stride */
+  size_t B, T;            /* sequences, query positions of each */
+  size_t first;           /* position of the first query: keys 0 .. first + T - 1 are there */
+  size_t H, K, E;         /* K | H */
+  size_t q_stride;        /* of q and dq: at least H E; a sequence is T q_stride */
+  size_t kv_stride;       /* of k, v, dk and dv: at least K E */
+  size_t y_stride;        /* of y and dy: at least H E; a sequence is T y_stride */
+  size_t kv_batch_stride; /* floats between sequences of k, v, dk and dv */
 } tpti_attention;
 
-/* y [B, T, H E]; lse [B, T, H] = ln sum_u exp(s_tu), NULL: not wanted; q holds H heads a position,
- * k and v K. */
+/* y [B, T, H E]; lse [B, T, H] = ln sum_u exp(s_tu), NULL: not wanted; q [B, T, H E];
+ * k and v [B, first + T, K E]. y overlaps no input. */
 void tpti_attention_forward(tpti_run *run, float *y, float *lse, const float *q, const float *k,
                             const float *v, const tpti_attention *a);
 
-/* dq, dk, dv with the strides of q, k, v, overwritten; work holds tpti_attention_work(a) floats.
- * first is 0. */
+/* dq, dk and dv, shaped as q, k and v, are overwritten and overlap no input; work holds
+ * tpti_attention_work(a) floats; first is 0. */
 void tpti_attention_backward(tpti_run *run, float *dq, float *dk, float *dv, float *work,
                              const float *dy, const float *y, const float *lse, const float *q,
                              const float *k, const float *v, const tpti_attention *a);
+
+/* Floats of work: at most B T H (2 E + 1). */
 size_t tpti_attention_work(const tpti_attention *a);
 
 #endif

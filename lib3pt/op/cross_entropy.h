@@ -1,9 +1,11 @@
 /* Cross-entropy of next tokens over one chunk of R rows of logits:
  *
- *   lse = ln sum_v exp(z_v)      loss = lse - z_target      dz_v = weight (exp(z_v - lse) - [v =
- * target])
+ *   lse  = ln sum_v exp(z_v)
+ *   loss = lse - z_target
+ *   dz_v = weight (exp(z_v - lse) - [v = target])
  *
- * Rows whose target is ignore_index have loss 0 and dz 0. */
+ * Rows whose target is ignore_index have loss 0 and dz 0. A logit that is NaN or +inf makes the
+ * loss of its row NaN. */
 #ifndef TPTI_OP_CROSS_ENTROPY_H
 #define TPTI_OP_CROSS_ENTROPY_H
 

@@ -1,10 +1,13 @@
 /* Token embedding and DC injection (paper 3.4):
  *
- *   x0 = scale * embedding[token]          x = x0 + (r(p) - mean_D(x0))
+ *   x0 = scale * embedding[token]
+ *   x  = x0 + (r(p) - mean_D(x0))
  *
  * backward, with c = dx - mean_D(dx) where there is a profile, else c = dx:
  *
- *   dembedding[token] += scale * c         dprofile[p] += sum over B and D of dx */
+ *   dembedding[token] += scale * c
+ *   dprofile[p]       += sum over B and D of dx
+ */
 #ifndef TPTI_OP_DC_INJECT_H
 #define TPTI_OP_DC_INJECT_H
 

@@ -1,9 +1,13 @@
 /* PhaseNorm (paper 3.5): each of N stripes of P channels by its own root mean square.
  *
- *   r_i = 1 / sqrt(mean_P(h_i^2) + eps)        n_i = h_i r_i gain_i
+ *   r_i = 1 / sqrt(mean_P(h_i^2) + eps)
+ *   n_i = h_i r_i gain_i
  *
- * backward, with g = dn gain:   dh_i = r_i (g - h_i r_i^2 mean_P(g h_i))        dgain += sum over
- * rows of dn h_i r_i */
+ * backward, with g = dn gain:
+ *
+ *   dh_i   = r_i (g - h_i r_i^2 mean_P(g h_i))
+ *   dgain += sum over rows of dn h_i r_i
+ */
 #ifndef TPTI_OP_PHASE_NORM_H
 #define TPTI_OP_PHASE_NORM_H
 

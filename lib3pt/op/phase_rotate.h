@@ -1,11 +1,14 @@
-/* Phase rotation (paper 3.2, 3.3): pair k = channels (2k, 2k+1) of phase i turns by a = theta[k] +
- * 2 pi i / N.
+/* Phase rotation (paper 3.2, 3.3): pair k, channels (2k, 2k+1) of phase i, turns by a, and
  *
- *   R h = (h0 cos a - h1 sin a, h0 sin a + h1 cos a)       out = R h  (replace)   or   h + R h
- * (residual)
+ *   a   = theta[k] + 2 pi i / N
+ *   R h = (h0 cos a - h1 sin a, h0 sin a + h1 cos a)
+ *   out = R h (replace)   or   h + R h (residual)
  *
- * backward, with y = R h:   dh = R^T dout  (+ dout, residual)      dtheta[k] += sum over rows,
- * phases of dout1 y0 - dout0 y1 */
+ * backward, with y = R h:
+ *
+ *   dh         = R^T dout (replace)   or   dout + R^T dout (residual)
+ *   dtheta[k] += sum over rows and phases of dout1 y0 - dout0 y1
+ */
 #ifndef TPTI_OP_PHASE_ROTATE_H
 #define TPTI_OP_PHASE_ROTATE_H
 

@@ -1,6 +1,7 @@
 /* Rotary position embedding, half-split pairing (j, j + E/2), absolute positions from 0:
  *
- *   a = p base^(-2j/E)      (lo, hi) -> (lo cos a - hi sin a, hi cos a + lo sin a)
+ *   a        = p base^(-2j/E)
+ *   (lo, hi) = (lo cos a - hi sin a, hi cos a + lo sin a)
  *
  * backward turns by -a. */
 #ifndef TPTI_OP_ROPE_H

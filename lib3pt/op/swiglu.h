@@ -1,7 +1,11 @@
-/* SwiGLU: act = silu(gate) up, silu(z) = z / (1 + exp(-z)); gate and up side by side in a row of 2
- * F.
+/* SwiGLU; gate and up lie side by side in a row of 2 F:
  *
- * backward, with s = sigmoid(gate):   dup = dact gate s        dgate = dact up s (1 + gate (1 - s))
+ *   act = silu(gate) up        silu(z) = z / (1 + exp(-z))
+ *
+ * backward, with s = 1 / (1 + exp(-gate)):
+ *
+ *   dup   = dact gate s
+ *   dgate = dact up s (1 + gate (1 - s))
  */
 #ifndef TPTI_OP_SWIGLU_H
 #define TPTI_OP_SWIGLU_H

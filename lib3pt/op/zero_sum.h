@@ -1,5 +1,12 @@
-/* The zero-sum penalty (paper 4.6): mean over rows of s^2, s = sum_i mu_i = (sum over D of x) / P,
- * mu_i the mean of phase i.   dx += coef 2 s / (M P), the same for every channel of a row. */
+/* The zero-sum penalty (paper 4.6), mu_i the mean of phase i:
+ *
+ *   s       = sum_i mu_i = (sum over D of x) / P
+ *   penalty = mean over rows of s^2
+ *
+ * backward, the same for every channel of a row:
+ *
+ *   dx += coef 2 s / (M P)
+ */
 #ifndef TPTI_OP_ZERO_SUM_H
 #define TPTI_OP_ZERO_SUM_H
 

@@ -1,0 +1,67 @@
+/* How well a model predicts a text: loss, perplexity, and bits a byte. */
+#include "common.h"
+
+static const char *text_path, *tokenizer_path = "tokenizer.json", *tokens_path;
+static uint64_t seq, windows, threads;
+
+static const option OPTIONS[] = {
+    {"--text", TEXT, &text_path, "the text (- is standard input)"},
+    {"--tokenizer", TEXT, &tokenizer_path, "what it was trained with (tokenizer.json)"},
+    {"--tokens", TEXT, &tokens_path, "a token file instead; no bits a byte then"},
+    {"--seq", COUNT, &seq, "tokens a window (the model's longest)"},
+    {"--windows", COUNT, &windows, "look at the first so many windows only (all)"},
+    {"--threads", COUNT, &threads, "0: as many as there are processors (0)"},
+    {NULL, FLAG, NULL, NULL}};
+
+static const program PROGRAM = {
+    "evaluate",
+    "[options] MODEL --text TEXT",
+    "Cuts the text into windows that do not overlap and asks the model for every next token.\n"
+    "Bits a byte = loss / ln 2 x tokens / bytes: comparable between tokenizers and with xz.",
+    OPTIONS,
+    1,
+    1};
+
+/* bytes: of the text, 0 where only tokens are known. */
+static tpt_dataset *open_data(tpt_context *context, size_t *bytes) {
+  tpt_dataset *data;
+  *bytes = 0;
+  if (tokens_path) {
+    check(tpt_dataset_open(context, tokens_path, &data));
+    return data;
+  }
+  if (!text_path) wrong_call("say what to look at: --text FILE or --tokens FILE");
+  char *text = NULL;
+  size_t count;
+  tpt_tokenizer *tokenizer;
+  read_text(text_path, &text, bytes);
+  check(tpt_tokenizer_load(context, tokenizer_path, &tokenizer));
+  int32_t *ids = encode(tokenizer, text, *bytes, &count);
+  check(tpt_dataset_from_tokens(context, ids, count, &data));
+  free(ids);
+  free(text);
+  tpt_tokenizer_destroy(tokenizer);
+  return data;
+}
+
+int main(int argc, char **argv) {
+  const char *words[MAX_WORDS] = {0};
+  read_call(&PROGRAM, argc, argv, words);
+  tpt_context *context = make_context(threads);
+  tpt_model *model;
+  size_t bytes, count;
+  tpt_dataset *data = open_data(context, &bytes);
+  check(tpt_model_load(context, words[0], NULL, &model));
+  if (!seq) seq = count_setting(tpt_model_config(model), "model.max_seq_len");
+  tpt_evaluation e;
+  e.size = sizeof e;
+  check(tpt_evaluate(model, NULL, data, seq, windows, &e));
+  check(tpt_dataset_count(data, &count));
+  printf("tokens          %llu of %zu\nloss            %.4f nats a token\nperplexity      %.2f\n",
+         (unsigned long long)e.tokens, count, e.loss, e.perplexity);
+  if (bytes) printf("bits a byte     %.3f\n", e.loss / log(2.0) * (double)count / (double)bytes);
+  tpt_model_destroy(model);
+  tpt_dataset_destroy(data);
+  tpt_context_destroy(context);
+  return 0;
+}

@@ -1,0 +1,212 @@
+/* Checkpoints: a model file that also holds both moments, the step, the learning rate in force, and
+ * the caller's own bytes. A run that is resumed from one goes on with the bits of a run never
+ * stopped. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/objects.h"
+
+static const char name_m[] = "3pt.adamw.m", name_v[] = "3pt.adamw.v", name_user[] = "3pt.user";
+
+static tpt_status check_pair(const tpt_trainer *trainer, const tpt_optimizer *optimizer) {
+  if (!tpti_handle_is(optimizer, TPTI_OPTIMIZER, "optimizer")) return TPT_E_ARGUMENT;
+  if (optimizer->trainer == trainer) return TPT_OK;
+  return tpti_fail(TPT_E_ARGUMENT, "the optimizer belongs to another trainer");
+}
+
+/* ---- saving ---- */
+
+typedef struct saving {
+  tpti_buffer yaml, outputs;
+  char step[24], lr[TPTI_NUMBER_TEXT];
+  tpti_metadata metadata[5];
+  size_t count; /* of outputs */
+} saving;
+
+static tpti_output flat(const char *name, const float *values, size_t count) {
+  return (tpti_output){name, TPTI_F32, 1, {count, 1}, values};
+}
+
+static tpt_status prepare(const tpt_trainer *t, const tpt_optimizer *o, const void *user,
+                          size_t size, saving *s) {
+  const tpti_params *params = &t->model->net.params;
+  size_t n = params->tensor_count, bytes = (n + 3) * sizeof(tpti_output);
+  tpt_status status = tpti_spec_format(&t->model->config->spec, &s->yaml);
+  if (status) return status;
+  if (!tpti_buffer_append(&s->yaml, "", 1) || !tpti_buffer_reserve(&s->outputs, bytes))
+    return tpti_fail_memory(bytes);
+  tpti_output *outputs = (tpti_output *)(void *)s->outputs.data;
+  tpti_model_outputs(&t->model->net, outputs);
+  outputs[n] = flat(name_m, o->adamw.m, params->count);
+  outputs[n + 1] = flat(name_v, o->adamw.v, params->count);
+  outputs[n + 2] = (tpti_output){name_user, TPTI_U8, 1, {size, 1}, user};
+  s->count = n + 3;
+  snprintf(s->step, sizeof s->step, "%llu", (unsigned long long)o->adamw.steps);
+  tpti_format_double(o->adamw.lr_override, s->lr);
+  const tpti_metadata metadata[5] = {{"3pt.config", s->yaml.data},
+                                     {"3pt.checkpoint", "1"},
+                                     {"3pt.step", s->step},
+                                     {"3pt.lr", s->lr},
+                                     {"format", "pt"}};
+  memcpy(s->metadata, metadata, sizeof metadata);
+  return TPT_OK;
+}
+
+static tpt_status save(const tpt_trainer *t, const tpt_optimizer *o, const char *path,
+                       const void *user, size_t size) {
+  TPTI_NEED(path);
+  if (size) TPTI_NEED(user);
+  tpt_status status = check_pair(t, o);
+  if (status) return status;
+  const tpti_memory *memory = &t->context->memory;
+  saving s;
+  tpti_buffer_init(&s.yaml, memory);
+  tpti_buffer_init(&s.outputs, memory);
+  tpti_run run = tpti_context_run(t->context, t, NULL, NULL);
+  if (!(status = prepare(t, o, user, size, &s)))
+    status = tpti_safetensors_write(path, memory, (tpti_output *)(void *)s.outputs.data, s.count,
+                                    s.metadata, 5, &run);
+  tpti_buffer_free(&s.yaml);
+  tpti_buffer_free(&s.outputs);
+  return status;
+}
+
+tpt_status tpt_checkpoint_save(const tpt_trainer *trainer, const tpt_optimizer *optimizer,
+                               const char *path, const void *user, size_t size) {
+  return TPTI_CALL(trainer, TPTI_TRAINER, save(trainer, optimizer, path, user, size));
+}
+
+/* ---- loading: everything is read and checked into staging memory before anything changes ---- */
+
+typedef struct staging {
+  const tpt_trainer *trainer;
+  const tpti_safetensors *tensors;
+  const tpti_entry *m, *v, *user;
+  float *values; /* weights, m, v: [3, parameters] */
+  size_t bytes;
+  uint64_t steps;
+  double lr;
+} staging;
+
+static tpt_status fail_part(const staging *s, const char *part, const char *rule) {
+  return tpti_fail(TPT_E_FORMAT, "%s: %s of the checkpoint %s", tpti_safetensors_path(s->tensors),
+                   part, rule);
+}
+
+static tpt_status read_numbers(staging *s) {
+  const char *step = tpti_safetensors_metadata(s->tensors, "3pt.step");
+  const char *lr = tpti_safetensors_metadata(s->tensors, "3pt.lr");
+  if (!tpti_safetensors_metadata(s->tensors, "3pt.checkpoint"))
+    return tpti_fail(TPT_E_FORMAT, "%s is a model file, not a checkpoint: it has no 3pt.checkpoint",
+                     tpti_safetensors_path(s->tensors));
+  if (!step || !tpti_parse_uint64(step, strlen(step), &s->steps))
+    return fail_part(s, "3pt.step", "must be a whole number");
+  if (!lr || !tpti_parse_double(lr, strlen(lr), &s->lr) || s->lr < 0.0 || isinf(s->lr))
+    return fail_part(s, "3pt.lr", "must be a number of 0 or more, or .nan");
+  return TPT_OK;
+}
+
+static bool is_flat(const tpti_entry *entry, size_t count) {
+  return entry && entry->dtype == TPTI_F32 && entry->ndim == 1 && entry->shape[0] == count;
+}
+
+static tpt_status find_parts(staging *s) {
+  size_t count = s->trainer->model->net.params.count;
+  s->m = tpti_safetensors_find(s->tensors, name_m);
+  s->v = tpti_safetensors_find(s->tensors, name_v);
+  s->user = tpti_safetensors_find(s->tensors, name_user);
+  if (!is_flat(s->m, count)) return fail_part(s, name_m, "must be F32, one value a parameter");
+  if (!is_flat(s->v, count)) return fail_part(s, name_v, "must be F32, one value a parameter");
+  if (!s->user || s->user->dtype != TPTI_U8 || s->user->ndim != 1)
+    return fail_part(s, name_user, "must be bytes (U8)");
+  return TPT_OK;
+}
+
+static tpt_status same_model(const staging *s) {
+  const char *text = tpti_safetensors_metadata(s->tensors, "3pt.config");
+  tpti_spec own;
+  if (!text) return fail_part(s, "3pt.config", "is missing");
+  tpt_status status = tpti_spec_parse(text, strlen(text), &own);
+  if (status) return status;
+  status = tpti_spec_same_model(&s->trainer->model->config->spec, &own, "the checkpoint");
+  tpti_spec_free(&own);
+  return status;
+}
+
+static tpt_status read_values(staging *s, tpti_run *run) {
+  const tpti_network *net = &s->trainer->model->net;
+  size_t count = net->params.count;
+  if (!tpti_mul(&s->bytes, count, 3 * sizeof(float))) return tpti_fail_memory(SIZE_MAX);
+  s->values = tpti_take(&s->trainer->context->memory, s->bytes);
+  if (!s->values) return tpti_fail_memory(s->bytes);
+  tpt_status status = tpti_model_read(net, s->tensors, run, s->values);
+  if (!status) status = tpti_safetensors_floats(s->tensors, s->m, run, s->values + count);
+  if (!status) status = tpti_safetensors_floats(s->tensors, s->v, run, s->values + 2 * count);
+  return status;
+}
+
+/* The caller's bytes, as far as there is room for them. */
+static tpt_status read_user(const staging *s, void *user, size_t capacity, size_t *size) {
+  const tpti_memory *memory = &s->trainer->context->memory;
+  size_t whole = (size_t)(s->user->end - s->user->begin);
+  tpt_status status = TPT_OK;
+  if (capacity && whole) {
+    void *copy = tpti_take(memory, whole);
+    if (!copy) return tpti_fail_memory(whole);
+    status = tpti_safetensors_bytes(s->tensors, s->user, copy);
+    if (!status) memcpy(user, copy, whole < capacity ? whole : capacity);
+    tpti_give(memory, copy, whole);
+  }
+  if (!status && size) *size = whole;
+  return status;
+}
+
+static void take_over(const staging *s, tpt_trainer *t, tpt_optimizer *o) {
+  size_t count = t->model->net.params.count;
+  memcpy(t->model->net.weights, s->values, count * sizeof(float));
+  memcpy(o->adamw.m, s->values + count, count * sizeof(float));
+  memcpy(o->adamw.v, s->values + 2 * count, count * sizeof(float));
+  o->adamw.steps = s->steps;
+  o->adamw.lr_override = s->lr;
+  tpti_model_changed(t->model);
+}
+
+static tpt_status load_open(tpt_trainer *t, tpt_optimizer *o, staging *s, void *user,
+                            size_t capacity, size_t *size) {
+  tpti_run run = tpti_context_run(t->context, t, NULL, NULL);
+  tpt_status status = read_numbers(s);
+  if (!status) status = same_model(s);
+  if (!status) status = find_parts(s);
+  if (!status) status = read_values(s, &run);
+  if (!status) status = read_user(s, user, capacity, size);
+  if (!status) take_over(s, t, o);
+  tpti_give(&t->context->memory, s->values, s->bytes);
+  return status;
+}
+
+static tpt_status load(tpt_trainer *t, tpt_optimizer *o, const char *path, void *user,
+                       size_t capacity, size_t *size) {
+  TPTI_NEED(path);
+  if (capacity) TPTI_NEED(user);
+  tpti_file file;
+  tpt_status status = check_pair(t, o);
+  if (status || (status = tpti_file_open(path, &file))) return status;
+  const tpti_source source = {.file = &file, .path = path, .size = file.size};
+  tpti_safetensors *tensors = NULL;
+  /* Ours, a state_dict's five buffers and one a layer, and the three of the optimizer. */
+  size_t most = t->model->net.params.tensor_count + 3 * t->model->net.dims.L + 8;
+  status = tpti_safetensors_open(&source, &t->context->memory, most, &tensors);
+  if (!status) {
+    staging s = {.trainer = t, .tensors = tensors};
+    status = load_open(t, o, &s, user, capacity, size);
+  }
+  tpti_safetensors_close(tensors);
+  tpti_file_close(&file);
+  return status;
+}
+
+tpt_status tpt_checkpoint_load(tpt_trainer *trainer, tpt_optimizer *optimizer, const char *path,
+                               void *user, size_t capacity, size_t *size) {
+  return TPTI_CALL(trainer, TPTI_TRAINER, load(trainer, optimizer, path, user, capacity, size));
+}

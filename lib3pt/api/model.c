@@ -1,0 +1,242 @@
+/* Models: creation, tensors, folding. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/objects.h"
+
+/* ---- memory ---- */
+
+static tpt_model *layout(const tpti_spec *spec, tpti_plan *plan, tpti_network *net) {
+  tpt_model *model = tpti_place(plan, 1, sizeof *model);
+  tpti_network_layout(net, &spec->model, plan);
+  return model;
+}
+
+bool tpti_model_bytes(const tpti_spec *spec, size_t *bytes) {
+  tpti_plan plan = {0};
+  tpti_network net;
+  layout(spec, &plan, &net);
+  *bytes = plan.used;
+  return !plan.overflow;
+}
+
+static void free_model(tpt_model *model) {
+  tpt_context *context = model->context;
+  tpt_config_destroy(model->config);
+  tpti_give(&context->memory, model, model->bytes);
+  tpti_context_release(context);
+}
+
+/* The struct in a block of its own, with the description's copy; the network is laid out over that.
+ */
+static tpt_status place_model(tpt_context *context, tpt_config *config, tpt_model **model) {
+  size_t bytes;
+  if (!tpti_model_bytes(&config->spec, &bytes)) return tpti_fail_memory(SIZE_MAX);
+  tpti_plan plan = {.base = tpti_take(&context->memory, bytes)};
+  if (!plan.base) return tpti_fail_memory(bytes);
+  tpti_network net;
+  tpt_model *made = layout(&config->spec, &plan, &net);
+  memset(made, 0, sizeof *made);
+  tpti_handle_init(&made->head, TPTI_MODEL);
+  atomic_init(&made->version, 0);
+  made->context = context;
+  made->config = config;
+  made->bytes = bytes;
+  made->net = net;
+  tpti_network_tables(&made->net);
+  *model = made;
+  return TPT_OK;
+}
+
+tpt_status tpti_model_new(tpt_context *context, const tpti_spec *spec, tpt_model **model) {
+  tpt_status status = tpti_spec_check(spec);
+  if (status) return status;
+  tpti_spec copy;
+  if ((status = tpti_spec_copy(spec, &copy))) return status;
+  tpt_config *config = tpti_config_wrap(&copy);
+  if (!config) {
+    tpti_spec_free(&copy);
+    return tpti_fail_memory(sizeof *config);
+  }
+  tpt_context *held = NULL;
+  if (!(status = tpti_context_hold(context, &held))) status = place_model(held, config, model);
+  if (status) {
+    tpt_config_destroy(config);
+    tpti_context_release(held);
+  }
+  return status;
+}
+
+void tpti_model_hold(const tpt_model *model) { tpti_handle_hold(&((tpt_model *)model)->head); }
+
+void tpti_model_changed(tpt_model *model) { atomic_fetch_add(&model->version, 1); }
+
+void tpt_model_destroy(tpt_model *model) {
+  if (!model || !tpti_handle_is(model, TPTI_MODEL, "model")) return;
+  if (tpti_handle_release(&model->head)) free_model(model);
+}
+
+/* ---- creation ---- */
+
+static tpt_status create(tpt_context *context, const tpt_config *config, uint64_t seed,
+                         tpt_model **model) {
+  if (!tpti_handle_is(config, TPTI_CONFIG, "config")) return TPT_E_ARGUMENT;
+  tpt_model *made = NULL;
+  tpt_status status = tpti_model_new(context, &config->spec, &made);
+  if (status) return status;
+  tpti_params_init(&made->net.params, &made->net.dims, seed, made->net.weights);
+  *model = made;
+  return TPT_OK;
+}
+
+tpt_status tpt_model_create(tpt_context *context, const tpt_config *config, uint64_t seed,
+                            tpt_model **model) {
+  return TPTI_MAKE_IN(context, model, create(context, config, seed, model));
+}
+
+const tpt_config *tpt_model_config(const tpt_model *model) {
+  return tpti_handle_is(model, TPTI_MODEL, "model") ? model->config : NULL;
+}
+
+/* ---- folding and conversion ---- */
+
+static tpt_status fold(const tpt_model *model, tpt_model **folded) {
+  const tpti_memory *memory = &model->context->memory;
+  size_t bytes = model->net.dims.D * sizeof(double);
+  tpti_spec spec = model->config->spec; /* lists stay the model's: copied by tpti_model_new */
+  if (spec.model.rotation == TPTI_ROTATION_REPLACE) spec.model.rotation = TPTI_ROTATION_NONE;
+  double *turn = tpti_take(memory, bytes);
+  if (!turn) return tpti_fail_memory(bytes);
+  tpt_model *made = NULL;
+  tpt_status status = tpti_model_new(model->context, &spec, &made);
+  if (!status) tpti_network_fold(&model->net, &made->net, turn);
+  tpti_give(memory, turn, bytes);
+  *folded = made;
+  return status;
+}
+
+tpt_status tpt_model_fold(const tpt_model *model, tpt_model **folded) {
+  return TPTI_MAKE(model, TPTI_MODEL, folded, fold(model, folded));
+}
+
+static tpt_status convert(const tpt_model *model, const char *precision, tpt_model **converted) {
+  TPTI_NEED(precision);
+  if (!strcmp(precision, "f32")) return fold(model, converted);
+  if (!strcmp(precision, "bf16") || !strcmp(precision, "int8"))
+    return tpti_fail(TPT_E_UNSUPPORTED, "precision \"%s\" is not in this version; \"f32\" is",
+                     precision);
+  return tpti_fail(TPT_E_ARGUMENT,
+                   "precision is \"%.32s\"; \"f32\", \"bf16\" or \"int8\" is allowed", precision);
+}
+
+tpt_status tpt_model_convert(const tpt_model *model, const char *precision, tpt_model **converted) {
+  return TPTI_MAKE(model, TPTI_MODEL, converted, convert(model, precision, converted));
+}
+
+/* ---- tensors ---- */
+
+static tpt_status tensor_count(const tpt_model *model, size_t *count) {
+  TPTI_NEED(count);
+  *count = model->net.params.tensor_count;
+  return TPT_OK;
+}
+
+tpt_status tpt_model_tensor_count(const tpt_model *model, size_t *count) {
+  return TPTI_CALL(model, TPTI_MODEL, tensor_count(model, count));
+}
+
+static tpt_status tensor_info(const tpt_model *model, size_t index, tpt_tensor_info *info) {
+  const tpti_params *params = &model->net.params;
+  if (index >= params->tensor_count)
+    return tpti_fail(TPT_E_ARGUMENT, "index is %zu; the model has tensors 0 to %zu", index,
+                     params->tensor_count - 1);
+  const tpti_tensor *t = &params->tensors[index];
+  const tpt_tensor_info ours = {.size = sizeof ours,
+                                .name = t->name,
+                                .ndim = t->ndim,
+                                .shape = {t->shape[0], t->shape[1], 1, 1},
+                                .offset = t->offset,
+                                .count = t->count};
+  return tpti_result(info, &ours, sizeof ours, sizeof ours, "info");
+}
+
+tpt_status tpt_model_tensor_info(const tpt_model *model, size_t index, tpt_tensor_info *info) {
+  return TPTI_CALL(model, TPTI_MODEL, tensor_info(model, index, info));
+}
+
+/* The values of a tensor by name; the buffer of a fixed DC profile counts as one. */
+static tpt_status find_values(const tpt_model *model, const char *name, size_t count,
+                              float **values) {
+  const tpti_network *net = &model->net;
+  TPTI_NEED(name);
+  const tpti_tensor *t = tpti_params_find(&net->params, name);
+  size_t ours = t ? t->count : net->dims.max_seq_len;
+  if (t)
+    *values = net->weights + t->offset;
+  else if (net->profile && !strcmp(name, "embedding.dc_profile"))
+    *values = net->profile;
+  else
+    return tpti_fail(TPT_E_ARGUMENT, "the model has no tensor \"%.64s\"", name);
+  if (count != ours)
+    return tpti_fail(TPT_E_ARGUMENT, "count is %zu; %s has %zu values", count, name, ours);
+  return TPT_OK;
+}
+
+static tpt_status get_tensor(const tpt_model *model, const char *name, float *values,
+                             size_t count) {
+  float *ours;
+  tpt_status status = find_values(model, name, count, &ours);
+  if (status) return status;
+  TPTI_NEED(values);
+  memcpy(values, ours, count * sizeof *values);
+  return TPT_OK;
+}
+
+tpt_status tpt_model_get_tensor(const tpt_model *model, const char *name, float *values,
+                                size_t count) {
+  return TPTI_CALL(model, TPTI_MODEL, get_tensor(model, name, values, count));
+}
+
+/* A fixed profile becomes this list, in the description too. */
+static tpt_status describe_profile(tpt_model *model, const float *values, size_t count) {
+  tpti_dims *described = &model->config->spec.model;
+  double *list = malloc(count * sizeof *list);
+  if (!list) return tpti_fail_memory(count * sizeof *list);
+  for (size_t p = 0; p < count; p++) list[p] = (double)values[p];
+  free(described->dc_values);
+  described->dc = TPTI_DC_LIST;
+  described->dc_values = list;
+  described->dc_count = count;
+  model->net.dims = *described;
+  return TPT_OK;
+}
+
+static tpt_status set_tensor(tpt_model *model, const char *name, const float *values,
+                             size_t count) {
+  float *ours;
+  tpt_status status = find_values(model, name, count, &ours);
+  if (status) return status;
+  TPTI_NEED(values);
+  bool fixed_profile = ours == model->net.profile && model->net.dims.dc != TPTI_DC_LEARNED;
+  if (fixed_profile && (status = describe_profile(model, values, count))) return status;
+  memcpy(ours, values, count * sizeof *values);
+  tpti_model_changed(model);
+  return TPT_OK;
+}
+
+tpt_status tpt_model_set_tensor(tpt_model *model, const char *name, const float *values,
+                                size_t count) {
+  return TPTI_CALL(model, TPTI_MODEL, set_tensor(model, name, values, count));
+}
+
+static tpt_status parameters(tpt_model *model, float **values, size_t *count) {
+  TPTI_NEED(values);
+  TPTI_NEED(count);
+  *values = model->net.weights;
+  *count = model->net.params.count;
+  return TPT_OK;
+}
+
+tpt_status tpt_model_parameters(tpt_model *model, float **values, size_t *count) {
+  return TPTI_CALL(model, TPTI_MODEL, parameters(model, values, count));
+}

@@ -1,0 +1,255 @@
+/* Models in files: safetensors with the description under the metadata key "3pt.config". */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/objects.h"
+#include "io/safetensors.h"
+
+/* What a file may hold where nothing says yet how large its model is: three tensors a parameter of
+ * a model of some thousand layers. It bounds what a hostile header can cost. */
+enum { MOST_ENTRIES = 1 << 17 };
+
+/* ---- reading ---- */
+
+/* Is `name` a buffer of the published code, which a state_dict holds but no model needs? */
+static bool is_buffer(const char *name, size_t L) {
+  static const char *const of_block[] = {"inv_freq", "cos_cached", "sin_cached"};
+  if (!strcmp(name, "mask") || !strcmp(name, "embedding.horn_profile")) return true;
+  if (strncmp(name, "blocks.", 7)) return false;
+  char *end;
+  unsigned long long layer = strtoull(name + 7, &end, 10);
+  if (end == name + 7 || layer >= L || strncmp(end, ".attn.rotary.", 13)) return false;
+  for (size_t i = 0; i < 3; i++)
+    if (!strcmp(end + 13, of_block[i])) return true;
+  return false;
+}
+
+static bool is_ours(const tpti_network *net, const tpti_safetensors *tensors, const char *name) {
+  if (tpti_params_find(&net->params, name) || is_buffer(name, net->dims.L)) return true;
+  return !strncmp(name, "3pt.", 4) && tpti_safetensors_metadata(tensors, "3pt.checkpoint");
+}
+
+static tpt_status refuse_unknown(const tpti_network *net, const tpti_safetensors *tensors) {
+  for (size_t i = 0; i < tpti_safetensors_count(tensors); i++) {
+    const char *name = tpti_safetensors_at(tensors, i)->name;
+    if (!is_ours(net, tensors, name))
+      return tpti_fail(TPT_E_FORMAT, "%s: tensor \"%.200s\" is not part of the described model",
+                       tpti_safetensors_path(tensors), name);
+  }
+  return TPT_OK;
+}
+
+static void write_shape(char text[64], size_t ndim, const uint64_t *shape) {
+  size_t used = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < ndim && used < 40; i++)
+    used += (size_t)snprintf(text + used, 64 - used, "%s%llu", i ? ", " : "",
+                             (unsigned long long)shape[i]);
+}
+
+static tpt_status check_entry(const tpti_safetensors *tensors, const tpti_tensor *t,
+                              const tpti_entry *entry) {
+  const char *path = tpti_safetensors_path(tensors);
+  if (!entry)
+    return tpti_fail(TPT_E_FORMAT, "%s: tensor %s of the described model is missing", path,
+                     t->name);
+  uint64_t want[2] = {t->shape[0], t->shape[1]};
+  if (entry->ndim == t->ndim && entry->shape[0] == want[0] &&
+      (t->ndim == 1 || entry->shape[1] == want[1]))
+    return TPT_OK;
+  char has[64], wanted[64];
+  write_shape(has, entry->ndim, entry->shape);
+  write_shape(wanted, t->ndim, want);
+  return tpti_fail(TPT_E_FORMAT, "%s: tensor %s has shape [%s]; the description wants [%s]", path,
+                   t->name, has, wanted);
+}
+
+tpt_status tpti_model_read(const tpti_network *net, const tpti_safetensors *tensors, tpti_run *run,
+                           float *weights) {
+  tpt_status status = refuse_unknown(net, tensors);
+  const tpti_params *params = &net->params;
+  for (size_t i = 0; i < params->tensor_count && !status; i++) /* all shapes before any value */
+    status = check_entry(tensors, &params->tensors[i],
+                         tpti_safetensors_find(tensors, params->tensors[i].name));
+  for (size_t i = 0; i < params->tensor_count && !status; i++) {
+    const tpti_tensor *t = &params->tensors[i];
+    run->done = (double)t->offset / (double)params->count;
+    status = tpti_safetensors_floats(tensors, tpti_safetensors_find(tensors, t->name), run,
+                                     weights + t->offset);
+  }
+  return status;
+}
+
+/* The description of the model in a file: `config`, or the file's own; both must agree. */
+static tpt_status file_spec(const tpti_safetensors *tensors, const tpt_config *config,
+                            tpti_spec *spec) {
+  const char *path = tpti_safetensors_path(tensors);
+  const char *text = tpti_safetensors_metadata(tensors, "3pt.config");
+  if (!text && !config)
+    return tpti_fail(TPT_E_CONFIG,
+                     "%s holds no description (metadata 3pt.config); give one in config", path);
+  if (!text) return tpti_spec_copy(&config->spec, spec);
+  tpti_spec own;
+  tpt_status status = tpti_spec_parse(text, strlen(text), &own);
+  if (status == TPT_E_MEMORY) return status;
+  if (status) {
+    char reason[TPTI_ERROR_TEXT];
+    snprintf(reason, sizeof reason, "%s", tpti_error_text());
+    return tpti_fail(status, "%s: 3pt.config: %s", path, reason);
+  }
+  if (!config) {
+    *spec = own;
+    return TPT_OK;
+  }
+  status = tpti_spec_same_model(&config->spec, &own, "the file");
+  tpti_spec_free(&own);
+  return status ? status : tpti_spec_copy(&config->spec, spec);
+}
+
+static tpt_status read_model(tpt_context *context, const tpti_safetensors *tensors,
+                             const tpt_config *config, tpt_model **model) {
+  tpti_spec spec;
+  tpt_status status = file_spec(tensors, config, &spec);
+  if (status) return status;
+  tpt_model *made = NULL;
+  status = tpti_model_new(context, &spec, &made);
+  tpti_spec_free(&spec);
+  if (status) return status;
+  tpti_run run = tpti_context_run(context, context, NULL, NULL);
+  status = tpti_model_read(&made->net, tensors, &run, made->net.weights);
+  if (status) {
+    tpt_model_destroy(made);
+    return status;
+  }
+  *model = made;
+  return TPT_OK;
+}
+
+/* `context` is held by the caller. */
+static tpt_status load_source(tpt_context *context, const tpti_source *source,
+                              const tpt_config *config, tpt_model **model) {
+  tpti_safetensors *tensors = NULL;
+  tpt_status status = tpti_safetensors_open(source, &context->memory, MOST_ENTRIES, &tensors);
+  if (!status) status = read_model(context, tensors, config, model);
+  tpti_safetensors_close(tensors);
+  return status;
+}
+
+static tpt_status check_config(const tpt_config *config) {
+  if (!config) return TPT_OK;
+  if (!tpti_handle_is(config, TPTI_CONFIG, "config")) return TPT_E_ARGUMENT;
+  return tpti_spec_check(&config->spec);
+}
+
+static tpt_status load(tpt_context *context, const char *path, const tpt_config *config,
+                       tpt_model **model) {
+  TPTI_NEED(path);
+  tpt_context *held;
+  tpti_file file;
+  tpt_status status = check_config(config);
+  if (status || (status = tpti_context_hold(context, &held))) return status;
+  if (!(status = tpti_file_open(path, &file))) {
+    const tpti_source source = {.file = &file, .path = path, .size = file.size};
+    status = load_source(held, &source, config, model);
+    tpti_file_close(&file);
+  }
+  tpti_context_release(held);
+  return status;
+}
+
+tpt_status tpt_model_load(tpt_context *context, const char *path, const tpt_config *config,
+                          tpt_model **model) {
+  return TPTI_MAKE_IN(context, model, load(context, path, config, model));
+}
+
+static tpt_status load_memory(tpt_context *context, const void *data, size_t size,
+                              const tpt_config *config, tpt_model **model) {
+  TPTI_NEED(data);
+  tpt_context *held;
+  tpt_status status = check_config(config);
+  if (status || (status = tpti_context_hold(context, &held))) return status;
+  const tpti_source source = {.path = "the data in memory", .data = data, .size = size};
+  status = load_source(held, &source, config, model);
+  tpti_context_release(held);
+  return status;
+}
+
+tpt_status tpt_model_load_memory(tpt_context *context, const void *data, size_t size,
+                                 const tpt_config *config, tpt_model **model) {
+  return TPTI_MAKE_IN(context, model, load_memory(context, data, size, config, model));
+}
+
+/* ---- writing ---- */
+
+void tpti_model_outputs(const tpti_network *net, tpti_output *outputs) {
+  for (size_t i = 0; i < net->params.tensor_count; i++) {
+    const tpti_tensor *t = &net->params.tensors[i];
+    outputs[i] = (tpti_output){.name = t->name,
+                               .dtype = TPTI_F32,
+                               .ndim = t->ndim,
+                               .shape = {t->shape[0], t->shape[1]},
+                               .data = net->weights + t->offset};
+  }
+}
+
+/* What a save needs beside the weights. */
+typedef struct saving {
+  tpti_buffer yaml, outputs;
+  tpti_metadata metadata[2];
+} saving;
+
+static tpt_status prepare(const tpt_model *model, saving *s) {
+  const tpti_memory *memory = &model->context->memory;
+  size_t bytes = model->net.params.tensor_count * sizeof(tpti_output);
+  tpti_buffer_init(&s->yaml, memory);
+  tpti_buffer_init(&s->outputs, memory);
+  tpt_status status = tpti_spec_format(&model->config->spec, &s->yaml);
+  if (status) return status;
+  if (!tpti_buffer_append(&s->yaml, "", 1) || !tpti_buffer_reserve(&s->outputs, bytes))
+    return tpti_fail_memory(bytes);
+  tpti_model_outputs(&model->net, (tpti_output *)(void *)s->outputs.data);
+  s->metadata[0] = (tpti_metadata){"3pt.config", s->yaml.data};
+  s->metadata[1] = (tpti_metadata){"format", "pt"}; /* as the Python package marks a state_dict */
+  return TPT_OK;
+}
+
+static void finish(saving *s) {
+  tpti_buffer_free(&s->yaml);
+  tpti_buffer_free(&s->outputs);
+}
+
+static tpt_status save(const tpt_model *model, const char *path) {
+  TPTI_NEED(path);
+  saving s;
+  tpti_run run = tpti_context_run(model->context, model, NULL, NULL);
+  tpt_status status = prepare(model, &s);
+  if (!status)
+    status =
+        tpti_safetensors_write(path, &model->context->memory, (tpti_output *)(void *)s.outputs.data,
+                               model->net.params.tensor_count, s.metadata, 2, &run);
+  finish(&s);
+  return status;
+}
+
+tpt_status tpt_model_save(const tpt_model *model, const char *path) {
+  return TPTI_CALL(model, TPTI_MODEL, save(model, path));
+}
+
+static tpt_status save_memory(const tpt_model *model, void *data, size_t capacity, size_t *length) {
+  if (capacity) TPTI_NEED(data);
+  TPTI_NEED(length);
+  saving s;
+  tpt_status status = prepare(model, &s);
+  if (!status)
+    status = tpti_safetensors_write_memory(data, capacity, length, &model->context->memory,
+                                           (tpti_output *)(void *)s.outputs.data,
+                                           model->net.params.tensor_count, s.metadata, 2);
+  finish(&s);
+  return status;
+}
+
+tpt_status tpt_model_save_memory(const tpt_model *model, void *data, size_t capacity,
+                                 size_t *length) {
+  return TPTI_CALL(model, TPTI_MODEL, save_memory(model, data, capacity, length));
+}

@@ -1,0 +1,450 @@
+/* Trainers: which call may follow which, and what each keeps. */
+#include <math.h>
+#include <string.h>
+
+#include "api/objects.h"
+#include "kernel/kernel.h"
+#include "train/clip.h"
+
+/* ---- life ---- */
+
+static tpt_trainer *layout(const tpti_spec *spec, size_t parameters, tpti_plan *plan,
+                           tpti_acts *acts, float **gradients) {
+  tpt_trainer *trainer = tpti_place(plan, 1, sizeof *trainer);
+  *gradients = tpti_place(plan, parameters, sizeof(float));
+  tpti_acts_layout(acts, &spec->model, &spec->train, plan);
+  return trainer;
+}
+
+bool tpti_trainer_bytes(const tpti_spec *spec, size_t *bytes) {
+  tpti_plan plan = {0};
+  tpti_acts acts;
+  float *gradients;
+  size_t parameters;
+  bool fits = tpti_count_parameters(&spec->model, &parameters);
+  layout(spec, parameters, &plan, &acts, &gradients);
+  *bytes = plan.used;
+  return fits && !plan.overflow;
+}
+
+tpt_status tpti_config_for(const tpt_config *config, const tpt_config *fallback,
+                           tpt_config **copy) {
+  tpt_status status = TPT_OK;
+  if (config && !tpti_handle_is(config, TPTI_CONFIG, "config")) return TPT_E_ARGUMENT;
+  if (config) status = tpti_spec_check(&config->spec);
+  if (config && !status) status = tpti_spec_same_model(&config->spec, &fallback->spec, "the model");
+  tpti_spec spec;
+  if (!status) status = tpti_spec_copy(config ? &config->spec : &fallback->spec, &spec);
+  if (status) return status;
+  *copy = tpti_config_wrap(&spec);
+  if (*copy) return TPT_OK;
+  tpti_spec_free(&spec);
+  return tpti_fail_memory(sizeof **copy);
+}
+
+static tpt_status check_precision(const tpt_config *config) {
+  if (config->spec.train.precision == TPTI_PRECISION_F32) return TPT_OK;
+  return tpti_fail(TPT_E_UNSUPPORTED, "train.precision: only f32 is in this version");
+}
+
+static tpt_status place_trainer(tpt_model *model, tpt_config *config, tpt_trainer **trainer) {
+  size_t bytes, parameters = model->net.params.count;
+  if (!tpti_trainer_bytes(&config->spec, &bytes)) return tpti_fail_memory(SIZE_MAX);
+  tpti_plan plan = {.base = tpti_take(&model->context->memory, bytes)};
+  if (!plan.base) return tpti_fail_memory(bytes);
+  tpti_acts acts;
+  float *gradients;
+  tpt_trainer *made = layout(&config->spec, parameters, &plan, &acts, &gradients);
+  memset(made, 0, sizeof *made);
+  memset(gradients, 0, parameters * sizeof *gradients);
+  tpti_handle_init(&made->head, TPTI_TRAINER);
+  made->bytes = bytes;
+  made->acts = acts;
+  made->gradients = gradients;
+  made->config = config;
+  made->model = model;
+  *trainer = made;
+  return TPT_OK;
+}
+
+static tpt_status create(tpt_model *model, const tpt_config *config, tpt_trainer **trainer) {
+  tpt_config *own = NULL;
+  tpt_status status = tpti_config_for(config, model->config, &own);
+  if (!status) status = check_precision(own);
+  if (!status) status = place_trainer(model, own, trainer);
+  if (status) {
+    tpt_config_destroy(own);
+    return status;
+  }
+  tpti_context_hold(model->context, &(*trainer)->context);
+  tpti_model_hold(model);
+  return TPT_OK;
+}
+
+tpt_status tpt_trainer_create(tpt_model *model, const tpt_config *config, tpt_trainer **trainer) {
+  return TPTI_MAKE(model, TPTI_MODEL, trainer, create(model, config, trainer));
+}
+
+void tpt_trainer_destroy(tpt_trainer *trainer) {
+  if (!trainer || !tpti_handle_is(trainer, TPTI_TRAINER, "trainer")) return;
+  if (!tpti_handle_release(&trainer->head)) return;
+  tpt_context *context = trainer->context;
+  tpt_config_destroy(trainer->config);
+  tpt_model_destroy(trainer->model);
+  tpti_give(&context->memory, trainer->logits, trainer->logits_bytes);
+  tpti_give(&context->memory, trainer, trainer->bytes);
+  tpti_context_release(context);
+}
+
+/* ---- what the calls below share ---- */
+
+static tpti_run run_of(const tpt_trainer *t) {
+  return tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
+}
+
+static tpti_pass pass_of(tpt_trainer *t, tpti_run *run) {
+  return (tpti_pass){run, &t->model->net, &t->acts, t->B, t->T, t->B * t->T};
+}
+
+static tpti_loss_rule rule_of(const tpt_trainer *t) {
+  return (tpti_loss_rule){t->config->spec.train.ignore_index, t->config->spec.train.aux_coef};
+}
+
+tpt_status tpti_check_ids(const char *name, const int32_t *ids, size_t count, size_t V,
+                          int32_t extra) {
+  for (size_t i = 0; i < count; i++)
+    if ((ids[i] < 0 || (size_t)ids[i] >= V) && ids[i] != extra)
+      return tpti_fail(TPT_E_ARGUMENT, "%s[%zu] is %ld; 0 to %zu is allowed", name, i, (long)ids[i],
+                       V - 1);
+  return TPT_OK;
+}
+
+static tpt_status check_shape(const tpt_trainer *t, size_t batch, size_t seq) {
+  size_t most = t->model->net.dims.max_seq_len, rows;
+  if (batch == 0 || seq == 0)
+    return tpti_fail(TPT_E_ARGUMENT, "batch %zu x seq %zu; at least 1 x 1 is allowed", batch, seq);
+  if (seq > most)
+    return tpti_fail(TPT_E_ARGUMENT, "seq is %zu; 1 to max_seq_len, %zu, is allowed", seq, most);
+  if (!tpti_mul(&rows, batch, seq) || rows > t->acts.room)
+    return tpti_fail(TPT_E_ARGUMENT,
+                     "batch %zu x seq %zu; the trainer has room for %zu tokens (train.batch x "
+                     "train.seq_len)",
+                     batch, seq, t->acts.room);
+  return TPT_OK;
+}
+
+static tpt_status check_batch(const tpt_trainer *t, const int32_t *tokens, size_t batch,
+                              size_t seq) {
+  TPTI_NEED(tokens);
+  tpt_status status = check_shape(t, batch, seq);
+  if (status) return status;
+  return tpti_check_ids("tokens", tokens, batch * seq, t->model->net.dims.V, 0);
+}
+
+static tpt_status check_targets(const tpt_trainer *t, const int32_t *targets, size_t count) {
+  TPTI_NEED(targets);
+  return tpti_check_ids("targets", targets, count, t->model->net.dims.V,
+                        t->config->spec.train.ignore_index);
+}
+
+/* A forward that still stands: what it computed is of the weights as they are. */
+static tpt_status need_forward(const tpt_trainer *t) {
+  if (!t->state.forward)
+    return tpti_fail(TPT_E_STATE, "there was no tpt_trainer_forward since the last accumulate");
+  if (t->state.version != atomic_load(&t->model->version))
+    return tpti_fail(TPT_E_STATE, "the weights have changed since the last tpt_trainer_forward");
+  return TPT_OK;
+}
+
+static tpt_status need_clean(const tpt_trainer *t) {
+  if (!t->state.spoiled) return TPT_OK;
+  return tpti_fail(TPT_E_STATE, "the gradients are spoiled by a call that did not finish; call "
+                                "tpt_trainer_zero_gradients first");
+}
+
+static tpt_status need_first_backward(const tpt_trainer *t) {
+  tpt_status status = need_clean(t);
+  if (!status) status = need_forward(t);
+  if (!status && t->state.backward)
+    status = tpti_fail(TPT_E_STATE, "this forward has had its backward; call tpt_trainer_forward");
+  return status;
+}
+
+/* TPT_E_NUMERIC, saying where the stream is not finite first. */
+static tpt_status fail_loss(const tpt_trainer *t) {
+  size_t count = t->B * t->T * t->model->net.dims.D;
+  const tpti_kernels *kernels = t->context->kernels;
+  if (!isfinite(kernels->sum_squares(t->acts.embedding, count)))
+    return tpti_fail(TPT_E_NUMERIC, "the loss is not finite; the embedding is not");
+  for (size_t l = 0; l < t->model->net.dims.L; l++)
+    if (!isfinite(kernels->sum_squares(t->acts.blocks[l].out, count)))
+      return tpti_fail(TPT_E_NUMERIC, "the loss is not finite; the stream is not after block %zu",
+                       l);
+  return tpti_fail(TPT_E_NUMERIC, "the loss is not finite; the stream is, so it is the head");
+}
+
+/* ---- forward, loss, backward ---- */
+
+/* The forward pass of either way; afterwards activations can be read. */
+static tpt_status run_forward(tpt_trainer *t, tpti_run *run, const int32_t *tokens, size_t batch,
+                              size_t seq) {
+  t->state = (tpti_trainer_state){.spoiled = t->state.spoiled};
+  t->B = batch;
+  t->T = seq;
+  const tpti_pass pass = pass_of(t, run);
+  tpti_step_forward(&pass, tokens);
+  tpt_status status = tpti_run_status(run);
+  t->state.readable = !status;
+  return status;
+}
+
+static tpt_status forward(tpt_trainer *t, const int32_t *tokens, size_t batch, size_t seq) {
+  tpt_status status = check_batch(t, tokens, batch, seq);
+  if (status) return status;
+  tpti_run run = run_of(t);
+  unsigned long long version = atomic_load(&t->model->version);
+  status = run_forward(t, &run, tokens, batch, seq);
+  t->state.forward = !status;
+  t->state.version = version;
+  return status;
+}
+
+tpt_status tpt_trainer_forward(tpt_trainer *trainer, const int32_t *tokens, size_t batch,
+                               size_t seq) {
+  return TPTI_CALL(trainer, TPTI_TRAINER, forward(trainer, tokens, batch, seq));
+}
+
+/* The buffer of all logits, made once: it is outside the plan. */
+static tpt_status make_logits(tpt_trainer *t) {
+  size_t bytes;
+  if (t->logits) return TPT_OK;
+  if (!tpti_mul(&bytes, t->acts.room, t->model->net.dims.V) ||
+      !tpti_mul(&bytes, bytes, sizeof *t->logits))
+    return tpti_fail_memory(SIZE_MAX);
+  t->logits = tpti_take(&t->context->memory, bytes);
+  if (!t->logits) return tpti_fail_memory(bytes);
+  t->logits_bytes = bytes;
+  return TPT_OK;
+}
+
+static tpt_status logits(tpt_trainer *t, const float **result) {
+  TPTI_NEED(result);
+  tpt_status status = need_forward(t);
+  if (!status) status = make_logits(t);
+  if (status) return status;
+  tpti_run run = run_of(t);
+  const tpti_pass pass = pass_of(t, &run);
+  tpti_step_logits(&pass, t->logits);
+  if ((status = tpti_run_status(&run))) return status;
+  *result = t->logits;
+  return TPT_OK;
+}
+
+tpt_status tpt_trainer_logits(tpt_trainer *trainer, const float **result) {
+  return TPTI_CALL(trainer, TPTI_TRAINER, logits(trainer, result));
+}
+
+static tpt_status loss(tpt_trainer *t, const int32_t *targets, double *result) {
+  TPTI_NEED(result);
+  tpt_status status = need_forward(t);
+  if (!status) status = check_targets(t, targets, t->B * t->T);
+  if (status) return status;
+  tpti_run run = run_of(t);
+  const tpti_pass pass = pass_of(t, &run);
+  const tpti_loss_rule rule = rule_of(t);
+  t->state.loss = false;
+  double value = tpti_step_loss(&pass, &rule, targets);
+  if ((status = tpti_run_status(&run))) return status;
+  if (!isfinite(value)) return fail_loss(t);
+  t->state.loss = true;
+  *result = value;
+  return TPT_OK;
+}
+
+tpt_status tpt_trainer_loss(tpt_trainer *trainer, const int32_t *targets, double *result) {
+  return TPTI_CALL(trainer, TPTI_TRAINER, loss(trainer, targets, result));
+}
+
+/* After a backward: whole, or unfinished sums that must not be used. */
+static tpt_status end_backward(tpt_trainer *t, const tpti_run *run) {
+  tpt_status status = tpti_run_status(run);
+  t->state.backward = true;
+  if (status) t->state.spoiled = true;
+  return status;
+}
+
+static tpt_status backward(tpt_trainer *t) {
+  tpt_status status = need_first_backward(t);
+  if (!status && !t->state.loss)
+    status = tpti_fail(TPT_E_STATE, "there was no tpt_trainer_loss of this forward");
+  if (status) return status;
+  tpti_run run = run_of(t);
+  const tpti_pass pass = pass_of(t, &run);
+  const tpti_loss_rule rule = rule_of(t);
+  tpti_step_backward(&pass, &rule, t->gradients);
+  return end_backward(t, &run);
+}
+
+tpt_status tpt_trainer_backward(tpt_trainer *trainer) {
+  return TPTI_CALL(trainer, TPTI_TRAINER, backward(trainer));
+}
+
+static tpt_status backward_logits(tpt_trainer *t, const float *dlogits, size_t count) {
+  TPTI_NEED(dlogits);
+  tpt_status status = need_first_backward(t);
+  if (status) return status;
+  size_t V = t->model->net.dims.V;
+  if (count / V != t->B * t->T || count % V)
+    return tpti_fail(TPT_E_ARGUMENT, "count is %zu; the logits are [%zu, %zu, %zu]", count, t->B,
+                     t->T, V);
+  tpti_run run = run_of(t);
+  const tpti_pass pass = pass_of(t, &run);
+  tpti_step_backward_logits(&pass, dlogits, t->gradients);
+  return end_backward(t, &run);
+}
+
+tpt_status tpt_trainer_backward_logits(tpt_trainer *trainer, const float *dlogits, size_t count) {
+  return TPTI_CALL(trainer, TPTI_TRAINER, backward_logits(trainer, dlogits, count));
+}
+
+static tpt_status run_accumulate(tpt_trainer *t, const int32_t *targets, double *result) {
+  tpti_run run = run_of(t);
+  const tpti_pass pass = pass_of(t, &run);
+  const tpti_loss_rule rule = rule_of(t);
+  double value = tpti_step_accumulate(&pass, &rule, targets, t->gradients);
+  tpt_status status = tpti_run_status(&run);
+  if (!status && !isfinite(value)) status = fail_loss(t);
+  if (status)
+    t->state.spoiled = true;
+  else
+    *result = value;
+  return status;
+}
+
+static tpt_status accumulate(tpt_trainer *t, const int32_t *tokens, const int32_t *targets,
+                             const size_t shape[2], double *result) {
+  TPTI_NEED(result);
+  tpt_status status = check_batch(t, tokens, shape[0], shape[1]);
+  if (!status) status = check_targets(t, targets, shape[0] * shape[1]);
+  if (!status) status = need_clean(t);
+  if (status) return status;
+  tpti_run run = run_of(t);
+  if ((status = run_forward(t, &run, tokens, shape[0], shape[1]))) {
+    t->state.spoiled = true;
+    return status;
+  }
+  return run_accumulate(t, targets, result);
+}
+
+tpt_status tpt_trainer_accumulate(tpt_trainer *trainer, const int32_t *tokens,
+                                  const int32_t *targets, size_t batch, size_t seq,
+                                  double *result) {
+  const size_t shape[2] = {batch, seq};
+  return TPTI_CALL(trainer, TPTI_TRAINER, accumulate(trainer, tokens, targets, shape, result));
+}
+
+/* ---- gradients ---- */
+
+typedef struct clearing {
+  float *values;
+  size_t count;
+} clearing;
+
+static void clear_block(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const clearing *c = argument;
+  size_t first = item * TPTI_FLAT_BLOCK, left = c->count - first;
+  size_t n = left < TPTI_FLAT_BLOCK ? left : TPTI_FLAT_BLOCK;
+  memset(c->values + first, 0, n * sizeof *c->values);
+}
+
+static tpt_status zero_gradients(tpt_trainer *t) {
+  clearing c = {t->gradients, t->model->net.params.count};
+  tpti_run run = run_of(t);
+  tpti_parallel(&run, tpti_flat_blocks(c.count), clear_block, &c);
+  tpt_status status = tpti_run_status(&run);
+  t->state.spoiled = status != TPT_OK;
+  return status;
+}
+
+tpt_status tpt_trainer_zero_gradients(tpt_trainer *trainer) {
+  return TPTI_CALL(trainer, TPTI_TRAINER, zero_gradients(trainer));
+}
+
+static tpt_status gradients(tpt_trainer *t, float **values, size_t *count) {
+  TPTI_NEED(values);
+  TPTI_NEED(count);
+  *values = t->gradients;
+  *count = t->model->net.params.count;
+  return TPT_OK;
+}
+
+tpt_status tpt_trainer_gradients(tpt_trainer *trainer, float **values, size_t *count) {
+  return TPTI_CALL(trainer, TPTI_TRAINER, gradients(trainer, values, count));
+}
+
+static tpt_status get_gradient(const tpt_trainer *t, const char *name, float *values,
+                               size_t count) {
+  TPTI_NEED(name);
+  TPTI_NEED(values);
+  const tpti_tensor *tensor = tpti_params_find(&t->model->net.params, name);
+  if (!tensor) return tpti_fail(TPT_E_ARGUMENT, "the model has no parameter \"%.64s\"", name);
+  if (count != tensor->count)
+    return tpti_fail(TPT_E_ARGUMENT, "count is %zu; %s has %zu values", count, name, tensor->count);
+  memcpy(values, t->gradients + tensor->offset, count * sizeof *values);
+  return TPT_OK;
+}
+
+tpt_status tpt_trainer_get_gradient(const tpt_trainer *trainer, const char *name, float *values,
+                                    size_t count) {
+  return TPTI_CALL(trainer, TPTI_TRAINER, get_gradient(trainer, name, values, count));
+}
+
+/* ---- activations ---- */
+
+static tpt_status check_point(const tpt_trainer *t, tpt_point point, size_t layer) {
+  size_t L = t->model->net.dims.L;
+  if (point < TPT_POINT_EMBEDDING || point > TPT_POINT_BLOCK)
+    return tpti_fail(TPT_E_ARGUMENT, "point is %d; 0 to %d is allowed", (int)point,
+                     TPT_POINT_BLOCK);
+  size_t layers = point == TPT_POINT_EMBEDDING ? 1 : L;
+  if (layer >= layers)
+    return tpti_fail(TPT_E_ARGUMENT, "layer is %zu; 0 to %zu is allowed there", layer, layers - 1);
+  if (!t->state.readable)
+    return tpti_fail(TPT_E_STATE, "there was no forward or accumulate that finished");
+  bool inside = point == TPT_POINT_ATTENTION || point == TPT_POINT_ROTATION;
+  if (inside && t->acts.recompute)
+    return tpti_fail(TPT_E_UNSUPPORTED,
+                     "train.recompute is block: activations inside a block are not "
+                     "kept");
+  return TPT_OK;
+}
+
+tpt_status tpti_trainer_stream(const tpt_trainer *t, tpt_point point, size_t layer,
+                               const float **values) {
+  tpt_status status = check_point(t, point, layer);
+  if (status) return status;
+  const tpti_block_acts *block = &t->acts.blocks[layer];
+  const float *const streams[] = {
+      [TPT_POINT_EMBEDDING] = t->acts.embedding,
+      [TPT_POINT_ATTENTION] = block->attended,
+      [TPT_POINT_ROTATION] = block->rotated,
+      [TPT_POINT_BLOCK] = block->out,
+  };
+  *values = streams[point];
+  return TPT_OK;
+}
+
+static tpt_status activation(const tpt_trainer *t, tpt_point point, size_t layer,
+                             const float **values, size_t *count) {
+  TPTI_NEED(values);
+  TPTI_NEED(count);
+  tpt_status status = tpti_trainer_stream(t, point, layer, values);
+  if (!status) *count = t->B * t->T * t->model->net.dims.D;
+  return status;
+}
+
+tpt_status tpt_trainer_activation(tpt_trainer *trainer, tpt_point point, size_t layer,
+                                  const float **values, size_t *count) {
+  return TPTI_CALL(trainer, TPTI_TRAINER, activation(trainer, point, layer, values, count));
+}

@@ -1,0 +1,218 @@
+/* JSON by jansson. jansson takes up to 75 bytes of memory for a byte of text and recurses for every
+ * level, so a scan of the text bounds the number of values and the depth before it is called. It
+ * allocates with malloc: its allocator can only be changed for the whole process, which is the
+ * host's to decide. */
+#include "io/json.h"
+
+#include <jansson.h>
+
+/* Levels of nesting; a tokenizer.json has about 8. One bit each in the scan below. */
+enum { MAX_DEPTH = 64 };
+
+typedef struct scan {
+  const char *text;
+  size_t length, at;
+  size_t nodes;
+  size_t depth;
+  uint64_t arrays; /* bit d - 1: the container open at depth d is an array */
+  bool pending;    /* the next thing to begin, if any, is a value */
+} scan;
+
+static void place_of(const char *text, size_t offset, size_t *line, size_t *column) {
+  *line = 1;
+  *column = 1;
+  for (size_t i = 0; i < offset; i++) {
+    *column += 1;
+    if (text[i] != '\n') continue;
+    *line += 1;
+    *column = 1;
+  }
+}
+
+static tpt_status refuse(const scan *s, const char *what, const char *rule, size_t limit) {
+  size_t line, column;
+  place_of(s->text, s->at, &line, &column);
+  return tpti_fail(TPT_E_FORMAT, "%s: line %zu, column %zu: %s; at most %zu are allowed", what,
+                   line, column, rule, limit);
+}
+
+/* From the opening quote to the closing one (or the end of the text). */
+static void skip_string(scan *s) {
+  for (s->at++; s->at < s->length && s->text[s->at] != '"'; s->at++) {
+    if (s->text[s->at] == '\\') s->at++;
+  }
+}
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* One character outside strings. Exact for correct JSON; where the text is wrong, jansson stops
+ * there too, and what was counted before bounds what it took. */
+static void step(scan *s, char c) {
+  if (is_space(c)) return;
+  if (s->pending && c != ']') {
+    s->nodes++;
+    s->pending = false;
+  }
+  if (c == '"') {
+    skip_string(s);
+  } else if (c == '[' || c == '{') {
+    uint64_t bit = s->depth < MAX_DEPTH ? UINT64_C(1) << s->depth : 0;
+    s->arrays = c == '[' ? s->arrays | bit : s->arrays & ~bit;
+    s->pending = c == '[';
+    s->depth++;
+  } else if (c == ']' || c == '}') {
+    s->pending = false;
+    if (s->depth > 0) s->depth--;
+  } else if (c == ',') {
+    s->pending = s->depth > 0 && (s->arrays >> (s->depth - 1) & 1);
+  } else if (c == ':') {
+    s->pending = true;
+  }
+}
+
+static tpt_status check_size(const char *text, size_t length, size_t max_nodes, const char *what) {
+  scan s = {.text = text, .length = length, .pending = true};
+  for (; s.at < length; s.at++) {
+    step(&s, text[s.at]);
+    if (s.depth > MAX_DEPTH) return refuse(&s, what, "too many nested levels", MAX_DEPTH);
+    if (s.nodes > max_nodes) return refuse(&s, what, "too many values", max_nodes);
+  }
+  return TPT_OK;
+}
+
+tpt_status tpti_json_parse(const char *text, size_t length, size_t max_nodes, const char *what,
+                           tpti_json **root) {
+  *root = NULL;
+  tpt_status status = check_size(text, length, max_nodes, what);
+  if (status) return status;
+  json_error_t error = {0};
+  json_t *parsed =
+      json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+  if (parsed) {
+    *root = (tpti_json *)parsed;
+    return TPT_OK;
+  }
+  /* jansson leaves the text empty where an allocation failed. */
+  if (!error.text[0] || json_error_code(&error) == json_error_out_of_memory) {
+    return tpti_fail(TPT_E_MEMORY, "%s: no memory to parse %zu bytes of JSON", what, length);
+  }
+  return tpti_fail(TPT_E_FORMAT, "%s: line %d, column %d: not JSON as it must be: %s", what,
+                   error.line, error.column, error.text);
+}
+
+void tpti_json_free(tpti_json *root) { json_decref((json_t *)root); }
+
+tpti_json_kind tpti_json_kind_of(const tpti_json *node) {
+  if (!node) return TPTI_JSON_NULL;
+  switch (json_typeof((const json_t *)node)) {
+  case JSON_OBJECT:
+    return TPTI_JSON_OBJECT;
+  case JSON_ARRAY:
+    return TPTI_JSON_ARRAY;
+  case JSON_STRING:
+    return TPTI_JSON_STRING;
+  case JSON_INTEGER:
+    return TPTI_JSON_INTEGER;
+  case JSON_REAL:
+    return TPTI_JSON_REAL;
+  case JSON_TRUE:
+  case JSON_FALSE:
+    return TPTI_JSON_BOOL;
+  case JSON_NULL:
+    break;
+  }
+  return TPTI_JSON_NULL;
+}
+
+const char *tpti_json_kind_name(const tpti_json *node) {
+  static const char *const names[] = {
+      [TPTI_JSON_NULL] = "null",          [TPTI_JSON_BOOL] = "true or false",
+      [TPTI_JSON_INTEGER] = "an integer", [TPTI_JSON_REAL] = "a number with a fraction or exponent",
+      [TPTI_JSON_STRING] = "a string",    [TPTI_JSON_ARRAY] = "an array",
+      [TPTI_JSON_OBJECT] = "an object"};
+  return node ? names[tpti_json_kind_of(node)] : "absent";
+}
+
+bool tpti_json_bool(const tpti_json *node) { return json_is_true((const json_t *)node); }
+
+int64_t tpti_json_integer(const tpti_json *node) {
+  return json_integer_value((const json_t *)node);
+}
+
+double tpti_json_real(const tpti_json *node) { return json_number_value((const json_t *)node); }
+
+const char *tpti_json_string(const tpti_json *node, size_t *length) {
+  const json_t *string = (const json_t *)node;
+  if (length) *length = json_string_length(string);
+  return json_string_value(string);
+}
+
+size_t tpti_json_count(const tpti_json *node) {
+  const json_t *container = (const json_t *)node;
+  if (json_is_array(container)) return json_array_size(container);
+  return json_object_size(container); /* 0 for anything else */
+}
+
+const tpti_json *tpti_json_at(const tpti_json *array, size_t index) {
+  return (const tpti_json *)json_array_get((const json_t *)array, index);
+}
+
+const tpti_json *tpti_json_get(const tpti_json *object, const char *key) {
+  return (const tpti_json *)json_object_get((const json_t *)object, key);
+}
+
+/* jansson's iterators take a pointer to a value that may change, though they change nothing. */
+void *tpti_json_next(const tpti_json *object, void *cursor) {
+  json_t *container = (json_t *)object;
+  return cursor ? json_object_iter_next(container, cursor) : json_object_iter(container);
+}
+
+const char *tpti_json_member_key(void *cursor) { return json_object_iter_key(cursor); }
+
+const tpti_json *tpti_json_member_value(void *cursor) {
+  return (const tpti_json *)json_object_iter_value(cursor);
+}
+
+/* The two-character escape of c, or 0. */
+static char short_escape(char c) {
+  switch (c) {
+  case '"':
+    return '"';
+  case '\\':
+    return '\\';
+  case '\b':
+    return 'b';
+  case '\f':
+    return 'f';
+  case '\n':
+    return 'n';
+  case '\r':
+    return 'r';
+  case '\t':
+    return 't';
+  default:
+    return 0;
+  }
+}
+
+static bool is_plain(char c) { return (unsigned char)c >= 0x20 && c != '"' && c != '\\'; }
+
+bool tpti_json_write_string(tpti_buffer *out, const char *text, size_t length) {
+  tpti_buffer_append(out, "\"", 1);
+  for (size_t i = 0; i < length;) {
+    size_t run = 0;
+    while (i + run < length && is_plain(text[i + run])) run++;
+    if (run) tpti_buffer_append(out, text + i, run);
+    i += run;
+    if (i == length) break;
+    char c = text[i++];
+    char escape[2] = {'\\', short_escape(c)};
+    if (escape[1]) {
+      tpti_buffer_append(out, escape, 2);
+    } else {
+      tpti_buffer_printf(out, "\\u%04x", (unsigned)(unsigned char)c);
+    }
+  }
+  tpti_buffer_append(out, "\"", 1);
+  return !out->failed;
+}

@@ -1,0 +1,49 @@
+/* Matrix products.   C [m, n] = base + A [m, k] B [k, n] */
+#ifndef TPTI_KERNEL_GEMM_H
+#define TPTI_KERNEL_GEMM_H
+
+#include "base/threads.h"
+
+/* Element (i, p) of A is a[i a_row + p a_col], of B (p, j) b[p b_row + j b_col], of C and base
+ * c[i c_row + j] and base[i base_row + j]. base may be NULL (0; C is not read) or C itself. */
+typedef struct tpti_gemm {
+  float *c;
+  const float *base, *a, *b;
+  size_t c_row, base_row, a_row, a_col, b_row, b_col;
+  size_t m, n, k;
+} tpti_gemm;
+
+/* The whole product on this thread. scratch is TPTI_SCRATCH bytes; one stride each of A and B is 1.
+ */
+typedef void tpti_gemm_tile_fn(const tpti_gemm *g, void *scratch);
+
+/* The same for operands that lie in the first or second cache level, read where they are: b_col is
+ * 1, the strides of A are any. */
+typedef void tpti_product_fn(const tpti_gemm *g);
+
+/* out [columns, out_row] = in [rows, in_row] with rows and columns exchanged. */
+typedef void tpti_transpose_fn(float *out, size_t out_row, const float *in, size_t in_row,
+                               size_t rows, size_t columns);
+
+tpti_gemm_tile_fn tpti_gemm_tile_plain;
+tpti_product_fn tpti_product_plain;
+tpti_transpose_fn tpti_transpose_plain;
+
+/* By BLIS on one thread; for processors without kernels of our own. */
+tpti_gemm_tile_fn tpti_gemm_tile_blis;
+
+/* The product on the threads of the run, cut into tiles by its shape. run->pack holds
+ * tpti_gemm_pack(m, n, k) bytes; it may be NULL where that is 0. */
+void tpti_gemm_run(tpti_run *run, const tpti_gemm *g);
+
+/* Never less for larger sizes, at most 2.3 MiB, and 0 for small products. */
+size_t tpti_gemm_pack(size_t m, size_t n, size_t k);
+
+/* What multiplies with this table: "own avx512", "blis". */
+const char *tpti_gemm_name(const struct tpti_kernels *kernels);
+
+/* BLIS allocates its pools at the first overlapping calls: lets all threads of the run meet in a
+ * product once. Nothing where the products are our own. */
+void tpti_gemm_warm(tpti_run *run);
+
+#endif

@@ -1,0 +1,16 @@
+/* Inner loops of the cross-entropy (op/cross_entropy.h): one row of n logits, n >= 1. */
+#ifndef TPTI_KERNEL_SOFTMAX_H
+#define TPTI_KERNEL_SOFTMAX_H
+
+#include <stddef.h>
+
+/* ln sum_v exp(z_v); NaN where an entry is NaN or +inf, or all are -inf. */
+typedef double tpti_logsumexp_fn(const float *z, size_t n);
+
+/* z = weight exp(z - lse), in place. */
+typedef void tpti_softmax_scale_fn(float *z, float lse, float weight, size_t n);
+
+tpti_logsumexp_fn tpti_logsumexp_plain;
+tpti_softmax_scale_fn tpti_softmax_scale_plain;
+
+#endif

@@ -1,0 +1,48 @@
+/* Log-sum-exp and softmax over the vector vocabulary: softmax.h. */
+#include <math.h>
+
+#include "kernel/softmax.h"
+
+/* A NaN is passed over (v_max gives its second operand) unless it is the first entry: the sum of
+ * exponentials finds it. */
+static inline float softmax_top(const float *z, size_t n) {
+  v_f32 a = v_set1(z[0]), b = a, c = a, d = a;
+  size_t i = 0;
+  for (; i + 4 * V_LANES <= n; i += 4 * V_LANES) {
+    a = v_max(v_load(z + i), a);
+    b = v_max(v_load(z + i + V_LANES), b);
+    c = v_max(v_load(z + i + 2 * V_LANES), c);
+    d = v_max(v_load(z + i + 3 * V_LANES), d);
+  }
+  for (; i + V_LANES <= n; i += V_LANES) a = v_max(v_load(z + i), a);
+  if (i < n) b = v_max(v_select(v_mask_n(n - i), v_load_n(z + i, n - i), b), b);
+  return v_hmax(v_max(v_max(a, b), v_max(c, d)));
+}
+
+static inline v_f32 softmax_exp(const float *z, v_f32 top) { return v_exp(v_sub(v_load(z), top)); }
+
+/* Four exponentials at a time are added in float, the rest in double. */
+static double logsumexp(const float *z, size_t n) {
+  float top = softmax_top(z, n);
+  v_f32 t = v_set1(top), rest = v_zero();
+  v_f64 sums = v_zero64();
+  size_t i = 0;
+  for (; i + 4 * V_LANES <= n; i += 4 * V_LANES) {
+    v_f32 a = softmax_exp(z + i, t), b = softmax_exp(z + i + V_LANES, t);
+    v_f32 c = softmax_exp(z + i + 2 * V_LANES, t), d = softmax_exp(z + i + 3 * V_LANES, t);
+    sums = v_add64(sums, v_widen(v_add(v_add(a, b), v_add(c, d))));
+  }
+  for (; i + V_LANES <= n; i += V_LANES) rest = v_add(rest, softmax_exp(z + i, t));
+  if (i < n) {
+    v_f32 e = v_exp(v_sub(v_load_n(z + i, n - i), t));
+    rest = v_add(rest, v_select(v_mask_n(n - i), e, v_zero()));
+  }
+  return (double)top + log(v_sum64(v_add64(sums, v_widen(rest))));
+}
+
+static void softmax_scale(float *z, float lse, float weight, size_t n) {
+  v_f32 t = v_set1(lse), w = v_set1(weight);
+  size_t i = 0;
+  for (; i + V_LANES <= n; i += V_LANES) v_store(z + i, v_mul(w, softmax_exp(z + i, t)));
+  if (i < n) v_store_n(z + i, v_mul(w, v_exp(v_sub(v_load_n(z + i, n - i), t))), n - i);
+}

@@ -1,0 +1,95 @@
+/* The activation plan: every array of a training step, laid out once. */
+#include "model/acts.h"
+
+#include "op/attention.h"
+#include "op/linear.h"
+#include "op/op.h"
+
+/* Logits are held for as many rows as fit this: large enough that the head's weights are not packed
+ * too often for one product, small enough to stay far below everything else a step needs. */
+enum { LOGITS_BYTES = 32 << 20 };
+
+static size_t largest(size_t a, size_t b) { return a > b ? a : b; }
+static size_t smallest(size_t a, size_t b) { return a < b ? a : b; }
+
+static size_t chunk_rows(size_t V, size_t room) {
+  size_t rows = LOGITS_BYTES / (V * sizeof(float)) / TPTI_ROW_BLOCK * TPTI_ROW_BLOCK;
+  return smallest(room, largest(rows, TPTI_ROW_BLOCK));
+}
+
+static float *floats(tpti_plan *plan, size_t rows, size_t cols) {
+  size_t count;
+  if (!tpti_mul(&count, rows, cols)) plan->overflow = true;
+  return tpti_place(plan, count, sizeof(float));
+}
+
+static size_t qkv_width(const tpti_dims *d) { return d->D + 2 * d->K * tpti_dims_E(d); }
+
+/* What recompute lets all blocks share. */
+static void layout_inside(tpti_block_acts *b, const tpti_dims *d, size_t M, tpti_plan *plan) {
+  b->rstd1 = floats(plan, M, d->N);
+  b->rstd2 = floats(plan, M, d->N);
+  b->qkv = floats(plan, M, qkv_width(d));
+  b->lse = floats(plan, M, d->H);
+  b->y = floats(plan, M, d->D);
+  b->attended = floats(plan, M, d->D);
+  b->rotated = d->rotation == TPTI_ROTATION_NONE ? b->attended : floats(plan, M, d->D);
+  b->gate_up = floats(plan, M, 2 * d->F);
+}
+
+static void layout_blocks(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
+  a->blocks = tpti_place(plan, d->L, sizeof *a->blocks);
+  tpti_block_acts inside = {0};
+  for (size_t l = 0; l < d->L; l++) {
+    if (l == 0 || !a->recompute) layout_inside(&inside, d, a->room, plan);
+    inside.out = floats(plan, a->room, d->D);
+    if (a->blocks) a->blocks[l] = inside;
+  }
+}
+
+static size_t pack_bytes(const tpti_acts *a, const tpti_dims *d) {
+  size_t M = a->room, D = d->D;
+  size_t bytes = tpti_linear_pack(a->chunk, d->V, D, true);
+  bytes = largest(bytes, tpti_linear_pack(M, qkv_width(d), D, true));
+  bytes = largest(bytes, tpti_linear_pack(M, D, D, true));
+  bytes = largest(bytes, tpti_linear_pack(M, 2 * d->F, D, true));
+  return largest(bytes, tpti_linear_pack(M, D, d->F, true));
+}
+
+static tpti_attention attention_shape(const tpti_dims *d, const tpti_recipe *r) {
+  return (tpti_attention){
+      .B = r->batch, .T = r->seq_len, .H = d->H, .K = d->K, .E = tpti_dims_E(d)};
+}
+
+static void layout_work(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tpti_plan *plan) {
+  size_t M = a->room;
+  tpti_attention shape = attention_shape(d, r);
+  a->n = floats(plan, M, d->D);
+  a->dh = floats(plan, M, d->D);
+  a->dn = floats(plan, M, d->D);
+  a->act = floats(plan, M, d->F);
+  a->wide = floats(plan, M, largest(d->F, qkv_width(d)));
+  a->partial = floats(plan, tpti_row_blocks(M), d->D);
+  a->attention = floats(plan, tpti_attention_work(&shape), 1);
+  a->logits = floats(plan, a->chunk, d->V);
+  a->scratch = tpti_place(plan, TPTI_SCRATCH, 1);
+  a->pack = tpti_place(plan, pack_bytes(a, d), 1);
+}
+
+void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tpti_plan *plan) {
+  *a = (tpti_acts){.recompute = r->recompute == TPTI_RECOMPUTE_BLOCK};
+  if (!tpti_mul(&a->room, r->batch, r->seq_len)) plan->overflow = true;
+  a->chunk = chunk_rows(d->V, a->room);
+  layout_blocks(a, d, plan);
+  a->cosine = floats(plan, d->L, d->D / 2);
+  a->sine = floats(plan, d->L, d->D / 2);
+  a->embedding = floats(plan, a->room, d->D);
+  a->rstd_f = floats(plan, a->room, d->N);
+  a->final = floats(plan, a->room, d->D);
+  a->head_lse = floats(plan, a->room, 1);
+  a->row_loss = tpti_place(plan, a->room, sizeof(double));
+  a->sums = floats(plan, a->room, 1);
+  a->tokens = tpti_place(plan, a->room, sizeof(int32_t));
+  a->targets = tpti_place(plan, a->room, sizeof(int32_t));
+  layout_work(a, d, r, plan);
+}

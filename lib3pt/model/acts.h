@@ -1,0 +1,49 @@
+/* The activation plan of a trainer: what forward keeps for backward, and the work space of both. */
+#ifndef TPTI_MODEL_ACTS_H
+#define TPTI_MODEL_ACTS_H
+
+#include "model/network.h"
+#include "model/recipe.h"
+
+/* Of one block; M rows. With `recompute: block` all blocks share everything but `out`. */
+typedef struct tpti_block_acts {
+  float *rstd1, *rstd2; /* [M, N] of the two norms */
+  float *qkv;           /* [M, D + 2 K E] after RoPE */
+  float *lse;           /* [M, H] of attention */
+  float *y;             /* [M, D] heads side by side, before o */
+  float *attended;      /* [M, D] stream after attention is added */
+  float *rotated;       /* [M, D] after the rotation; the same array where there is none */
+  float *gate_up;       /* [M, 2 F]; backward turns it into its gradient */
+  float *out;           /* [M, D] stream after the block */
+} tpti_block_acts;
+
+typedef struct tpti_acts {
+  size_t room;    /* the most rows: batch x seq_len of the recipe */
+  size_t chunk;   /* rows of logits at a time */
+  bool recompute; /* blocks share their insides */
+  tpti_block_acts *blocks;
+  float *cosine, *sine;      /* [L, D / 2] of the rotations */
+  float *embedding;          /* [M, D] stream after DC injection */
+  float *rstd_f;             /* [M, N] */
+  float *final;              /* [M, D] what the head reads */
+  float *head_lse;           /* [M] log-sum-exp of each row of logits */
+  double *row_loss;          /* [M] */
+  float *sums;               /* [M] of the zero-sum penalty; then means of the DC backward */
+  int32_t *tokens, *targets; /* [M] of the last forward, of its loss */
+  /* Work space. */
+  float *n;             /* [M, D] a norm's output; gradient of the same */
+  float *dh;            /* [M, D] gradient of the stream */
+  float *dn;            /* [M, D] gradient of a norm's output */
+  float *act;           /* [M, F] SwiGLU */
+  float *wide;          /* [M, max(F, D + 2 K E)] gradient of act, then of qkv */
+  float *partial;       /* [row_blocks(M), D] sums over rows */
+  float *attention;     /* work of attention's backward */
+  float *logits;        /* [chunk, V] */
+  void *scratch, *pack; /* of the run: the calling thread's, and the packed operand of products */
+} tpti_acts;
+
+/* Lays out the activations of a trainer of this recipe; false only by plan->overflow. */
+void tpti_acts_layout(tpti_acts *acts, const tpti_dims *dims, const tpti_recipe *recipe,
+                      tpti_plan *plan);
+
+#endif

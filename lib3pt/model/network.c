@@ -1,0 +1,62 @@
+/* A network's arrays and tables. */
+#include "model/network.h"
+
+#include <math.h>
+
+#include "op/phase_rotate.h"
+#include "op/rope.h"
+
+void tpti_network_layout(tpti_network *net, const tpti_dims *dims, tpti_plan *plan) {
+  *net = (tpti_network){.dims = *dims};
+  tpti_params_layout(&net->params, dims, plan);
+  size_t half = dims->max_seq_len * (tpti_dims_E(dims) / 2);
+  net->rope_cosine = tpti_place(plan, half, sizeof(float));
+  net->rope_sine = tpti_place(plan, half, sizeof(float));
+  net->weights = tpti_place(plan, net->params.count, sizeof(float));
+  if (dims->dc == TPTI_DC_LEARNED)
+    net->profile = net->weights ? net->weights + net->params.dc_profile : NULL;
+  else if (dims->dc != TPTI_DC_NONE)
+    net->profile = tpti_place(plan, dims->max_seq_len, sizeof(float));
+}
+
+/* r(p) of a fixed profile (paper 3.4, 4.9). */
+static double profile_at(const tpti_dims *d, size_t position) {
+  double p = (double)position;
+  switch (d->dc) {
+  case TPTI_DC_HORN:
+    return 1.0 / (p + 1.0);
+  case TPTI_DC_RAMP:
+    return 1.0 - p / (double)d->max_seq_len;
+  case TPTI_DC_EXPONENTIAL:
+    return exp(-p / d->dc_tau);
+  case TPTI_DC_LOGARITHMIC:
+    return 1.0 / (1.0 + log1p(p));
+  case TPTI_DC_LIST:
+    return d->dc_values[position];
+  case TPTI_DC_NONE:
+  case TPTI_DC_ZERO:
+  case TPTI_DC_LEARNED:
+    break;
+  }
+  return 0.0;
+}
+
+void tpti_network_tables(tpti_network *net) {
+  const tpti_dims *d = &net->dims;
+  tpti_rope_table(net->rope_cosine, net->rope_sine, d->rope_base, d->max_seq_len, tpti_dims_E(d));
+  if (!net->profile || d->dc == TPTI_DC_LEARNED) return;
+  for (size_t p = 0; p < d->max_seq_len; p++) net->profile[p] = (float)profile_at(d, p);
+}
+
+float tpti_network_embedding_scale(const tpti_network *net) {
+  return net->dims.scale == TPTI_SCALE_SQRT_D ? (float)sqrt((double)net->dims.D) : 1.0f;
+}
+
+void tpti_network_rotations(const tpti_network *net, float *cosine, float *sine) {
+  const tpti_dims *d = &net->dims;
+  if (d->rotation == TPTI_ROTATION_NONE) return;
+  for (size_t l = 0; l < d->L; l++) {
+    const float *theta = tpti_params_block(&net->params, net->weights, l).theta;
+    tpti_phase_rotate_table(cosine + l * (d->D / 2), sine + l * (d->D / 2), theta, d->D, d->N);
+  }
+}

@@ -1,0 +1,33 @@
+/* The network: dims, parameters, and the tables that do not train (RoPE, a fixed DC profile). */
+#ifndef TPTI_MODEL_NETWORK_H
+#define TPTI_MODEL_NETWORK_H
+
+#include "base/threads.h"
+#include "model/params.h"
+
+typedef struct tpti_network {
+  tpti_dims dims; /* lists borrowed from the description */
+  tpti_params params;
+  float *weights; /* [params.count] */
+  float *profile; /* r(p), p < max_seq_len; NULL: none. Among the weights where learned */
+  float *rope_cosine, *rope_sine; /* [max_seq_len, E / 2] */
+} tpti_network;
+
+/* Lays tables and weights out in `plan`; params and dims of `net` are set either way. */
+void tpti_network_layout(tpti_network *net, const tpti_dims *dims, tpti_plan *plan);
+
+/* Fills the tables of a placed network; the weights are left to init or a file. */
+void tpti_network_tables(tpti_network *net);
+
+/* sqrt(D) or 1: what the embedding is multiplied by. */
+float tpti_network_embedding_scale(const tpti_network *net);
+
+/* cosine, sine [L, D / 2] of every block's rotation for the weights as they are now; nothing
+ * without rotation. */
+void tpti_network_rotations(const tpti_network *net, float *cosine, float *sine);
+
+/* Writes into `folded`, a placed network whose dims say rotation none (or residual, as this one's),
+ * weights with the same logits: rotations and gains absorbed. turn [D] is scratch. (fold.c) */
+void tpti_network_fold(const tpti_network *net, tpti_network *folded, double *turn);
+
+#endif

@@ -1,0 +1,414 @@
+/* Causal attention, block by block (op/attention.h). */
+#include "op/attention.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernel/kernel.h"
+
+/* A block of scores is ROWS queries against KEYS keys (BACK against BACK in the backward), done in
+ * strips of STRIP queries, so that what lies above the diagonal is cut off finely; STRIP is a
+ * multiple of the rows that products keep in registers. Keys (in the backward also values) are
+ * transposed DEPTH channels at a time, which keeps them within the scratch's 1 MiB at any E. At
+ * most HEADS query heads share what was transposed. */
+enum { ROWS = 96, KEYS = 128, BACK = 96, STRIP = 24, DEPTH = 512, HEADS = 8 };
+
+/* Items that keep eight threads busy; where there would be fewer, a group's heads are cut apart. */
+enum { ENOUGH = 16 };
+
+static size_t least(size_t x, size_t y) { return x < y ? x : y; }
+
+/* How work is cut: by sequence, key/value head, chunk of its query heads, block of queries. */
+typedef struct cut {
+  size_t block, blocks, heads, chunks;
+} cut;
+
+/* One item: query heads head .. head + heads - 1 of sequence b, rows positions from t on. */
+typedef struct piece {
+  size_t b, kv, head, heads, t, rows;
+} piece;
+
+static cut cut_of(const tpti_attention *a, size_t block, size_t few, size_t most) {
+  size_t group = a->H / a->K, blocks = (a->T + block - 1) / block;
+  size_t heads = least(group, a->B * a->K * blocks < ENOUGH ? few : most);
+  return (cut){block, blocks, heads, (group + heads - 1) / heads};
+}
+
+static size_t cut_items(const cut *c, const tpti_attention *a) {
+  return a->B * a->K * c->chunks * c->blocks;
+}
+
+/* The last block, which sees most keys, comes first: short items even out the threads at the end.
+ */
+static piece piece_of(const cut *c, const tpti_attention *a, size_t item) {
+  size_t group = a->H / a->K, block = c->blocks - 1 - item % c->blocks;
+  size_t chunk = item / c->blocks % c->chunks, lane = item / c->blocks / c->chunks;
+  piece p = {.b = lane / a->K, .kv = lane % a->K, .t = block * c->block};
+  p.head = p.kv * group + chunk * c->heads;
+  p.heads = least(c->heads, group - chunk * c->heads);
+  p.rows = least(c->block, a->T - p.t);
+  return p;
+}
+
+/* Where the head `head` of position t of sequence b lies. */
+static size_t q_at(const tpti_attention *a, size_t b, size_t t, size_t head) {
+  return (b * a->T + t) * a->q_stride + head * a->E;
+}
+static size_t y_at(const tpti_attention *a, size_t b, size_t t, size_t head) {
+  return (b * a->T + t) * a->y_stride + head * a->E;
+}
+static size_t kv_at(const tpti_attention *a, size_t b, size_t u, size_t kv) {
+  return b * a->kv_batch_stride + u * a->kv_stride + kv * a->E;
+}
+
+/* Rows of E floats: of q, k, v, y or their gradients. */
+typedef struct rows {
+  const float *at;
+  size_t stride, count;
+} rows;
+
+/* t [E, KEYS] = x turned over, where it fits at once. */
+static void turn(const tpti_kernels *kernels, float *t, rows x, size_t E) {
+  if (E <= DEPTH) kernels->transpose(t, KEYS, x.at, x.stride, x.count, E);
+}
+
+/* s [x.count, y.count] = x y^T, rows KEYS apart; t is what turn made of y. */
+static void multiply_turned(const tpti_kernels *kernels, float *s, float *t, rows x, rows y,
+                            size_t E) {
+  for (size_t e = 0; e < E; e += DEPTH) {
+    size_t depth = least(DEPTH, E - e);
+    if (E > DEPTH) kernels->transpose(t, KEYS, y.at + e, y.stride, y.count, depth);
+    kernels->product(&(tpti_gemm){.c = s,
+                                  .base = e > 0 ? s : NULL,
+                                  .a = x.at + e,
+                                  .b = t,
+                                  .c_row = KEYS,
+                                  .base_row = KEYS,
+                                  .a_row = x.stride,
+                                  .a_col = 1,
+                                  .b_row = KEYS,
+                                  .b_col = 1,
+                                  .m = x.count,
+                                  .n = y.count,
+                                  .k = depth});
+  }
+}
+
+/* ---- forward ---- */
+
+typedef struct forward {
+  const tpti_kernels *kernels;
+  float *y, *lse;
+  const float *q, *k, *v;
+  const tpti_attention *a;
+  cut cut;
+  float scale;
+} forward;
+
+typedef struct forward_scratch {
+  float keys[DEPTH * KEYS];
+  float scores[STRIP * KEYS];
+  float max[HEADS * ROWS], sum[HEADS * ROWS];
+} forward_scratch;
+
+/* y [m, E], rows y_stride apart, = (first) or += s [m, n] v [n, E] */
+static void add_values(const forward *f, float *y, size_t y_stride, size_t m, const float *s,
+                       rows v, bool first) {
+  f->kernels->product(&(tpti_gemm){.c = y,
+                                   .base = first ? NULL : y,
+                                   .a = s,
+                                   .b = v.at,
+                                   .c_row = y_stride,
+                                   .base_row = y_stride,
+                                   .a_row = KEYS,
+                                   .a_col = 1,
+                                   .b_row = v.stride,
+                                   .b_col = 1,
+                                   .m = m,
+                                   .n = f->a->E,
+                                   .k = v.count});
+}
+
+/* Queries p->t + r on of head p->head + h against n keys from u on. */
+static void forward_strip(const forward *f, const piece *p, forward_scratch *w, size_t h, size_t r,
+                          size_t u, size_t n) {
+  const tpti_attention *a = f->a;
+  size_t m = least(STRIP, p->rows - r), t = p->t + r, end = a->first + t + m;
+  if (end <= u) return;
+  size_t y = y_at(a, p->b, t, p->head + h), kv = kv_at(a, p->b, u, p->kv);
+  tpti_score_shape shape = {m, least(n, end - u), KEYS, (ptrdiff_t)(a->first + t + 1 - u)};
+  rows q = {f->q + q_at(a, p->b, t, p->head + h), a->q_stride, m};
+  multiply_turned(f->kernels, w->scores, w->keys, q, (rows){f->k + kv, a->kv_stride, shape.cols},
+                  a->E);
+  float *max = w->max + h * ROWS + r, *sum = w->sum + h * ROWS + r;
+  tpti_score_sums to = {max, sum, f->y + y, a->y_stride, a->E};
+  f->kernels->score_softmax(w->scores, &to, f->scale, &shape);
+  add_values(f, to.y, to.y_stride, m, w->scores, (rows){f->v + kv, a->kv_stride, shape.cols},
+             u == 0);
+}
+
+static void forward_finish(const forward *f, const piece *p, forward_scratch *w, size_t h) {
+  const tpti_attention *a = f->a;
+  size_t head = p->head + h;
+  tpti_score_sums to = {w->max + h * ROWS, w->sum + h * ROWS, f->y + y_at(a, p->b, p->t, head),
+                        a->y_stride, a->E};
+  float *lse = f->lse ? f->lse + (p->b * a->T + p->t) * a->H + head : NULL;
+  f->kernels->score_finish(lse, a->H, &to, p->rows);
+}
+
+static void forward_start(forward_scratch *w) {
+  for (size_t i = 0; i < HEADS * ROWS; i++) w->max[i] = -INFINITY, w->sum[i] = 0;
+}
+
+static void forward_item(void *argument, size_t item, void *scratch) {
+  const forward *f = argument;
+  const tpti_attention *a = f->a;
+  forward_scratch *w = scratch;
+  piece p = piece_of(&f->cut, a, item);
+  size_t end = a->first + p.t + p.rows;
+  forward_start(w);
+  for (size_t u = 0; u < end; u += KEYS) {
+    rows k = {f->k + kv_at(a, p.b, u, p.kv), a->kv_stride, least(KEYS, end - u)};
+    turn(f->kernels, w->keys, k, a->E);
+    for (size_t h = 0; h < p.heads; h++)
+      for (size_t r = 0; r < p.rows; r += STRIP) forward_strip(f, &p, w, h, r, u, k.count);
+  }
+  for (size_t h = 0; h < p.heads; h++) forward_finish(f, &p, w, h);
+}
+
+/* A single query: the heads are the rows of the tile, and keys are read where they lie. */
+static void single_item(void *argument, size_t item, void *scratch) {
+  const forward *f = argument;
+  const tpti_attention *a = f->a;
+  forward_scratch *w = scratch;
+  piece p = piece_of(&f->cut, a, item);
+  const float *q = f->q + q_at(a, p.b, 0, p.head);
+  tpti_score_sums to = {w->max, w->sum, f->y + y_at(a, p.b, 0, p.head), a->E, a->E};
+  size_t end = a->first + 1;
+  forward_start(w);
+  for (size_t u = 0; u < end; u += KEYS) {
+    size_t n = least(KEYS, end - u), kv = kv_at(a, p.b, u, p.kv);
+    for (size_t h = 0; h < p.heads; h++)
+      f->kernels->row_dots(&(tpti_row_dots){.dots = w->scores + h * KEYS,
+                                            .x = f->k + kv,
+                                            .y = q + h * a->E,
+                                            .dots_stride = 1,
+                                            .x_stride = a->kv_stride,
+                                            .y_stride = 0,
+                                            .rows = n,
+                                            .E = a->E});
+    tpti_score_shape shape = {p.heads, n, KEYS, (ptrdiff_t)n};
+    f->kernels->score_softmax(w->scores, &to, f->scale, &shape);
+    add_values(f, to.y, to.y_stride, p.heads, w->scores, (rows){f->v + kv, a->kv_stride, n},
+               u == 0);
+  }
+  f->kernels->score_finish(f->lse ? f->lse + p.b * a->H + p.head : NULL, 1, &to, p.heads);
+}
+
+/* Multiplications (of scores) below which waking other threads costs more than it saves: some 20
+ * microseconds of one. */
+enum { SHORT = 1 << 17 };
+
+static void forward_single(tpti_run *run, forward *f) {
+  const tpti_attention *a = f->a;
+  f->cut = cut_of(a, 1, 2, HEADS);
+  size_t items = cut_items(&f->cut, a);
+  if (a->B * a->H * a->E * (a->first + 1) > SHORT) {
+    tpti_parallel(run, items, single_item, f);
+    return;
+  }
+  for (size_t i = 0; i < items && !run->stopped; i++) single_item(f, i, run->scratch);
+}
+
+void tpti_attention_forward(tpti_run *run, float *y, float *lse, const float *q, const float *k,
+                            const float *v, const tpti_attention *a) {
+  static_assert(sizeof(forward_scratch) <= TPTI_SCRATCH, "the tiles fit the scratch");
+  static_assert(HEADS <= STRIP, "a single query's heads fit a strip");
+  forward f = {run->kernels, y, lse, q, k, v, a, {0}, 1.0f / sqrtf((float)a->E)};
+  if (a->T == 1) {
+    forward_single(run, &f);
+    return;
+  }
+  f.cut = cut_of(a, ROWS, 1, HEADS);
+  tpti_parallel(run, cut_items(&f.cut, a), forward_item, &f);
+}
+
+/* ---- backward ---- */
+
+typedef struct backward {
+  const tpti_kernels *kernels;
+  float *dq, *dk, *dv, *work; /* work: delta [B, T, H]; where heads are apart, dk and dv of each */
+  const float *dy, *y, *lse, *q, *k, *v;
+  const tpti_attention *a;
+  cut cut;
+  float scale;
+} backward;
+
+typedef struct backward_scratch {
+  float keys[DEPTH * KEYS], values[DEPTH * KEYS];
+  float p[BACK * KEYS], ds[BACK * KEYS];
+} backward_scratch;
+
+/* Where dk and dv of a piece's keys go: where a group's heads are cut apart, to [B, H, T, E]. */
+typedef struct sink {
+  float *dk, *dv;
+  size_t stride;
+} sink;
+
+static cut backward_cut(const tpti_attention *a) { return cut_of(a, a->T, 1, SIZE_MAX); }
+
+size_t tpti_attention_work(const tpti_attention *a) {
+  cut c = backward_cut(a);
+  return a->B * a->T * a->H * (c.chunks > 1 ? 2 * a->E + 1 : 1);
+}
+
+static sink sink_of(const backward *g, const piece *p, size_t u) {
+  const tpti_attention *a = g->a;
+  size_t kv = kv_at(a, p->b, u, p->kv), all = a->B * a->H * a->T;
+  if (g->cut.chunks == 1) return (sink){g->dk + kv, g->dv + kv, a->kv_stride};
+  float *dk = g->work + all + ((p->b * a->H + p->head) * a->T + u) * a->E;
+  return (sink){dk, dk + all * a->E, a->E};
+}
+
+static void backward_deltas(const backward *g, const piece *p) {
+  const tpti_attention *a = g->a;
+  for (size_t h = p->head; h < p->head + p->heads; h++)
+    g->kernels->row_dots(&(tpti_row_dots){.dots = g->work + p->b * a->T * a->H + h,
+                                          .x = g->dy + y_at(a, p->b, 0, h),
+                                          .y = g->y + y_at(a, p->b, 0, h),
+                                          .dots_stride = a->H,
+                                          .x_stride = a->y_stride,
+                                          .y_stride = a->y_stride,
+                                          .rows = a->T,
+                                          .E = a->E});
+}
+
+/* One head's queries against a block of keys u .. u + n - 1; its scores are at p and ds. */
+typedef struct strip {
+  size_t b, kv, head, t, m, u, n;
+  float *p, *ds;
+} strip;
+
+/* p, ds, and dq. */
+static void backward_strip(const backward *g, backward_scratch *w, const strip *s) {
+  const tpti_attention *a = g->a;
+  size_t q = q_at(a, s->b, s->t, s->head), kv = kv_at(a, s->b, s->u, s->kv);
+  size_t row = (s->b * a->T + s->t) * a->H + s->head;
+  tpti_score_shape shape = {s->m, least(s->n, s->t + s->m - s->u), KEYS,
+                            (ptrdiff_t)(s->t + 1 - s->u)};
+  rows k = {g->k + kv, a->kv_stride, shape.cols}, v = {g->v + kv, a->kv_stride, shape.cols};
+  rows dy = {g->dy + y_at(a, s->b, s->t, s->head), a->y_stride, s->m};
+  multiply_turned(g->kernels, s->p, w->keys, (rows){g->q + q, a->q_stride, s->m}, k, a->E);
+  multiply_turned(g->kernels, s->ds, w->values, dy, v, a->E);
+  g->kernels->score_gradient(s->p, s->ds, g->lse + row, g->work + row, a->H, g->scale, &shape);
+  if (s->t == 0) memset(s->ds, 0, shape.cols * sizeof *s->ds); /* position 0: exactly 0 */
+  g->kernels->product(&(tpti_gemm){.c = g->dq + q,
+                                   .base = s->u > 0 ? g->dq + q : NULL,
+                                   .a = s->ds,
+                                   .b = k.at,
+                                   .c_row = a->q_stride,
+                                   .base_row = a->q_stride,
+                                   .a_row = KEYS,
+                                   .a_col = 1,
+                                   .b_row = k.stride,
+                                   .b_col = 1,
+                                   .m = s->m,
+                                   .n = a->E,
+                                   .k = k.count});
+}
+
+/* to [m, E] = (first) or += s^T x, s [x.count, m] */
+static void add_turned(const backward *g, float *to, size_t stride, size_t m, const float *s,
+                       rows x, bool first) {
+  g->kernels->product(&(tpti_gemm){.c = to,
+                                   .base = first ? NULL : to,
+                                   .a = s,
+                                   .b = x.at,
+                                   .c_row = stride,
+                                   .base_row = stride,
+                                   .a_row = 1,
+                                   .a_col = KEYS,
+                                   .b_row = x.stride,
+                                   .b_col = 1,
+                                   .m = m,
+                                   .n = g->a->E,
+                                   .k = x.count});
+}
+
+/* dk and dv from a block of queries: strips of keys, each with the queries that may see it. The
+ * block on the diagonal of the first head is the first to come to every key. */
+static void backward_keys(const backward *g, const piece *p, const strip *s) {
+  const tpti_attention *a = g->a;
+  bool diagonal = s->t == s->u, first = diagonal && s->head == p->head;
+  for (size_t c = 0; c < s->n; c += STRIP) {
+    size_t r = diagonal ? c : 0, m = least(STRIP, s->n - c), at = r * KEYS + c;
+    sink to = sink_of(g, p, s->u + c);
+    rows q = {g->q + q_at(a, s->b, s->t + r, s->head), a->q_stride, s->m - r};
+    rows dy = {g->dy + y_at(a, s->b, s->t + r, s->head), a->y_stride, s->m - r};
+    add_turned(g, to.dk, to.stride, m, s->ds + at, q, first);
+    add_turned(g, to.dv, to.stride, m, s->p + at, dy, first);
+  }
+}
+
+/* One head's queries t .. t + m - 1 against the block of keys at u. */
+static void backward_block(const backward *g, const piece *p, backward_scratch *w, strip block) {
+  for (size_t r = 0; r < block.m; r += STRIP) {
+    strip s = block;
+    s.t += r, s.m = least(STRIP, block.m - r);
+    s.p += r * KEYS, s.ds += r * KEYS;
+    backward_strip(g, w, &s);
+  }
+  backward_keys(g, p, &block);
+}
+
+static void backward_item(void *argument, size_t item, void *scratch) {
+  const backward *g = argument;
+  const tpti_attention *a = g->a;
+  backward_scratch *w = scratch;
+  piece p = piece_of(&g->cut, a, item);
+  backward_deltas(g, &p);
+  for (size_t u = 0; u < a->T; u += BACK) {
+    size_t kv = kv_at(a, p.b, u, p.kv), n = least(BACK, a->T - u);
+    turn(g->kernels, w->keys, (rows){g->k + kv, a->kv_stride, n}, a->E);
+    turn(g->kernels, w->values, (rows){g->v + kv, a->kv_stride, n}, a->E);
+    for (size_t h = p.head; h < p.head + p.heads; h++)
+      for (size_t t = u; t < a->T; t += BACK)
+        backward_block(g, &p, w,
+                       (strip){p.b, p.kv, h, t, least(BACK, a->T - t), u, n, w->p, w->ds});
+  }
+}
+
+/* dk and dv of a block of positions of one key/value head: sums over its query heads, in order. */
+static void gather_item(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const backward *g = argument;
+  const tpti_attention *a = g->a;
+  size_t group = a->H / a->K, blocks = tpti_row_blocks(a->T), lane = item / blocks;
+  size_t u = item % blocks * TPTI_ROW_BLOCK, end = least(a->T, u + TPTI_ROW_BLOCK);
+  piece p = {.b = lane / a->K, .kv = lane % a->K, .head = lane % a->K * group};
+  for (; u < end; u++) {
+    sink from = sink_of(g, &p, u);
+    size_t kv = kv_at(a, p.b, u, p.kv), apart = a->T * a->E;
+    float *dk = g->dk + kv, *dv = g->dv + kv;
+    memcpy(dk, from.dk, a->E * sizeof *dk), memcpy(dv, from.dv, a->E * sizeof *dv);
+    for (size_t h = 1; h < group; h++)
+      for (size_t e = 0; e < a->E; e++) {
+        dk[e] += from.dk[h * apart + e];
+        dv[e] += from.dv[h * apart + e];
+      }
+  }
+}
+
+void tpti_attention_backward(tpti_run *run, float *dq, float *dk, float *dv, float *work,
+                             const float *dy, const float *y, const float *lse, const float *q,
+                             const float *k, const float *v, const tpti_attention *a) {
+  static_assert(sizeof(backward_scratch) <= TPTI_SCRATCH, "the tiles fit the scratch");
+  assert(a->first == 0);
+  backward g = {.kernels = run->kernels, .dq = dq, .dk = dk, .dv = dv, .work = work};
+  g.dy = dy, g.y = y, g.lse = lse, g.q = q, g.k = k, g.v = v, g.a = a;
+  g.cut = backward_cut(a), g.scale = 1.0f / sqrtf((float)a->E);
+  tpti_parallel(run, cut_items(&g.cut, a), backward_item, &g);
+  if (g.cut.chunks == 1) return;
+  tpti_parallel(run, a->B * a->K * tpti_row_blocks(a->T), gather_item, &g);
+}

@@ -1,0 +1,89 @@
+/* Cross-entropy: see cross_entropy.h. */
+#include "op/cross_entropy.h"
+
+#include <assert.h>
+
+#include "kernel/kernel.h"
+
+/* Logits of one item: 256 KB, so that the two passes of the forward find a row in the second-level
+ * cache, and a chunk of a few hundred rows still feeds many threads. */
+enum { ITEM_LOGITS = 1 << 16 };
+
+/* What both directions cut: R rows of V logits, each with its target. */
+typedef struct chunk {
+  const struct tpti_kernels *kernels;
+  const int32_t *targets;
+  int32_t ignore_index;
+  size_t R, V;
+} chunk;
+
+static size_t rows_of_item(size_t V) { return V >= ITEM_LOGITS ? 1 : ITEM_LOGITS / V; }
+
+static size_t items_of(const chunk *c) {
+  size_t rows = rows_of_item(c->V);
+  return (c->R + rows - 1) / rows;
+}
+
+static size_t end_of(const chunk *c, size_t item) {
+  size_t end = (item + 1) * rows_of_item(c->V);
+  return end < c->R ? end : c->R;
+}
+
+typedef struct forward_work {
+  chunk chunk;
+  float *lse;
+  double *loss;
+  const float *logits;
+} forward_work;
+
+static void forward_rows(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const forward_work *w = argument;
+  const chunk *c = &w->chunk;
+  for (size_t r = item * rows_of_item(c->V); r < end_of(c, item); r++) {
+    const float *z = w->logits + r * c->V;
+    double lse = c->kernels->logsumexp(z, c->V);
+    int32_t target = c->targets[r];
+    assert(target == c->ignore_index || (target >= 0 && (size_t)target < c->V));
+    w->lse[r] = (float)lse;
+    w->loss[r] = target == c->ignore_index ? 0 : lse - (double)z[target];
+  }
+}
+
+void tpti_cross_entropy_forward(tpti_run *run, float *lse, double *loss, const float *logits,
+                                const int32_t *targets, int32_t ignore_index, size_t R, size_t V) {
+  assert(V > 0);
+  forward_work work = {{run->kernels, targets, ignore_index, R, V}, lse, loss, logits};
+  tpti_parallel(run, items_of(&work.chunk), forward_rows, &work);
+}
+
+typedef struct backward_work {
+  chunk chunk;
+  float *logits;
+  const float *lse;
+  float weight;
+} backward_work;
+
+static void backward_rows(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const backward_work *w = argument;
+  const chunk *c = &w->chunk;
+  for (size_t r = item * rows_of_item(c->V); r < end_of(c, item); r++) {
+    float *z = w->logits + r * c->V;
+    int32_t target = c->targets[r];
+    if (target == c->ignore_index) {
+      for (size_t v = 0; v < c->V; v++) z[v] = 0;
+      continue;
+    }
+    c->kernels->softmax_scale(z, w->lse[r], w->weight, c->V);
+    z[target] -= w->weight;
+  }
+}
+
+void tpti_cross_entropy_backward(tpti_run *run, float *logits, const float *lse,
+                                 const int32_t *targets, int32_t ignore_index, float weight,
+                                 size_t R, size_t V) {
+  assert(V > 0);
+  backward_work work = {{run->kernels, targets, ignore_index, R, V}, logits, lse, weight};
+  tpti_parallel(run, items_of(&work.chunk), backward_rows, &work);
+}

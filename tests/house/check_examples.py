@@ -1,0 +1,105 @@
+"""The example programs as a person uses them: help, wrong calls, and the whole path on a small text.
+
+    check_examples.py EXAMPLES WORK
+"""
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+TOOLS = ("describe", "embed_in_host", "evaluate", "generate", "tokenize", "train")
+TINY = ["model.vocab_size=300", "model.d_model=24", "model.n_layers=1", "model.n_q_heads=3", "model.n_kv_heads=3",
+        "model.d_ff=32", "model.max_seq_len=16", "train.batch=4", "train.warmup=2"]
+faults, done = [], 0
+
+
+def expect(right, what):
+    global done
+    done += 1
+    if not right:
+        faults.append(what)
+
+
+class Tools:
+    def __init__(self, folder, work):
+        self.folder, self.work = folder, work
+
+    def run(self, *words, status=0, text=None):
+        """Runs a tool and returns what it printed; its exit status must be as said."""
+        got = subprocess.run([self.folder / words[0], *words[1:]], cwd=self.work, capture_output=True, input=text or b"")
+        shown = (got.stdout + got.stderr).decode("utf-8", "replace")
+        expect(got.returncode == status, f"{' '.join(words)}: status {got.returncode}, not {status}\n{shown}")
+        return shown
+
+
+def wrong_calls(tools):
+    for tool in TOOLS:
+        expect("usage:" in tools.run(tool, "--help"), f"{tool} --help shows no usage")
+        expect("--help" in tools.run(tool, "--nonsense", status=2), f"{tool} --nonsense gives no hint")
+    for words in (["tokenize"], ["train", "3pt-5m"], ["evaluate"], ["generate"], ["describe"], ["describe", "3pt-5m", "x"],
+                  ["train", "3pt-5m", "a.u16", "--seconds", "soon"], ["tokenize", "--vocab"]):
+        tools.run(*words, status=2)
+    for words in (["tokenize", "absent.txt"], ["train", "absent.yaml", "a.u16"], ["evaluate", "absent", "--text", "text"],
+                  ["generate", "absent", "x"], ["describe", "3pt-5m", "model.d_model=25"]):
+        tools.run(*words, status=1)
+
+
+def whole_path(tools):
+    (tools.work / "text").write_text("The horn is gentle; three phases turn and sum to zero. " * 60)
+    tools.run("tokenize", "--vocab", "300", "--save", "t.json", "--out", "t", "text")
+    small = ["t.u16", *TINY, "train.steps=8"]
+    tools.run("train", "3pt-5m", *small, "--out", "m.safetensors", "--held", "t.u16", "--log", "m.csv")
+    expect(len((tools.work / "m.csv").read_text().splitlines()) == 9, "the log has not a line a step")
+    expect(not (tools.work / "m.safetensors.checkpoint").exists(), "a finished training left its checkpoint")
+    shown = tools.run("evaluate", "m.safetensors", "--text", "text", "--tokenizer", "t.json")
+    expect("bits a byte" in shown, "evaluate gives no bits a byte")
+    tools.run("evaluate", "m.safetensors", "--tokens", "t.u16")
+    for words, text in ((["The horn"], None), ([], b"The horn")):
+        shown = tools.run("generate", "--tokenizer", "t.json", "--tokens", "40", "m.safetensors", *words, text=text)
+        expect(shown.startswith("The horn") and len(shown) > 20, f"generate wrote {shown!r}")
+    expect("parameters" in tools.run("describe", "m.safetensors"), "describe gives no parameters")
+    expect("3pt-5m" in tools.run("describe", "--presets"), "describe lists no presets")
+    expect("step 3: loss" in tools.run("embed_in_host"), "embed_in_host did not train")
+
+
+def stopped_and_resumed(tools):
+    """Ctrl-C, then --resume: the bits of the run that was never stopped."""
+    long = ["3pt-5m", "t.u16", *TINY, "train.steps=400"]
+    tools.run("train", *long, "--out", "whole.safetensors")
+    child = subprocess.Popen([tools.folder / "train", *long, "--out", "cut.safetensors", "--log", "cut.csv"], cwd=tools.work,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    log = tools.work / "cut.csv"
+    for _ in range(3000):
+        if child.poll() is not None or log.exists() and log.stat().st_size > 300:
+            break
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    status = child.wait(60)
+    if status == 0:      # it was done before the signal came: nothing to resume
+        return
+    expect(status == 130, f"Ctrl-C ended train with status {status}")
+    tools.run("train", *long, "--out", "cut.safetensors", status=1)
+    tools.run("train", *long, "--out", "cut.safetensors", "--resume")
+    same = (tools.work / "cut.safetensors").read_bytes() == (tools.work / "whole.safetensors").read_bytes()
+    expect(same, "a run that was stopped and resumed gave another model")
+
+
+def main():
+    work = Path(sys.argv[2])
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    tools = Tools(Path(sys.argv[1]).resolve(), work)
+    for part in (wrong_calls, whole_path, stopped_and_resumed):
+        before = len(faults)
+        part(tools)
+        if len(faults) > before:
+            break
+    print(*faults, sep="\n")
+    print(f"{done} checks, {len(faults)} faults")
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+/* A folder of its own for each test, with files in it. Check runs tests in processes of their own,
+ * so the paths may be kept here. */
+#ifndef TPTI_TESTS_IO_FILES_H
+#define TPTI_TESTS_IO_FILES_H
+
+#include <check.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static inline void make_folder(void) {
+  strcpy(folder, "/tmp/3pt-test-XXXXXX");
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+/* The path of `name` in the folder, until eight more are asked for. */
+static inline const char *in_folder(const char *name) {
+  static char paths[8][512];
+  static size_t next;
+  char *path = paths[next++ % 8];
+  snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+  return path;
+}
+
+static inline size_t files_in_folder(void) {
+  size_t count = 0;
+  DIR *open = opendir(folder);
+  ck_assert_ptr_nonnull(open);
+  for (struct dirent *entry; (entry = readdir(open));)
+    count += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+  closedir(open);
+  return count;
+}
+
+static inline void remove_folder(void) {
+  DIR *open = opendir(folder);
+  ck_assert_ptr_nonnull(open);
+  for (struct dirent *entry; (entry = readdir(open));) {
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+    if (unlinkat(dirfd(open), entry->d_name, 0)) unlinkat(dirfd(open), entry->d_name, AT_REMOVEDIR);
+  }
+  closedir(open);
+  rmdir(folder);
+}
+
+static inline void put_file(const char *path, const void *data, size_t bytes) {
+  FILE *file = fopen(path, "wb");
+  ck_assert_ptr_nonnull(file);
+  ck_assert_uint_eq(fwrite(data, 1, bytes, file), bytes);
+  ck_assert_int_eq(fclose(file), 0);
+}
+
+static inline void check_file(const char *path, const void *data, size_t bytes) {
+  char *got = malloc(bytes + 2);
+  FILE *file = fopen(path, "rb");
+  ck_assert_ptr_nonnull(file);
+  ck_assert_uint_eq(fread(got, 1, bytes + 1, file), bytes);
+  fclose(file);
+  ck_assert_mem_eq(got, data, bytes);
+  free(got);
+}
+
+/* The last message holds this text. */
+#define ck_assert_message(part)                                                                    \
+  ck_assert_msg(strstr(tpti_error_text(), part) != NULL, "message \"%s\" lacks \"%s\"",            \
+                tpti_error_text(), part)
+
+static inline Suite *suite_of(const char *name, const TTest *const *tests, size_t count) {
+  Suite *suite = suite_create(name);
+  TCase *group = tcase_create(name);
+  tcase_add_checked_fixture(group, make_folder, remove_folder);
+  for (size_t i = 0; i < count; i++) tcase_add_test(group, tests[i]);
+  suite_add_tcase(suite, group);
+  return suite;
+}
+
+#endif

@@ -1,0 +1,407 @@
+/* Attention against its equation in float64, its gradient against central differences of that, and
+ * what is promised about bits, gaps and position 0. */
+#include "op/attention.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "kernel/kernel.h"
+#include "support/compare.h"
+#include "support/run.h"
+#include "support/runner.h"
+
+/* Floats between the heads and the next position, and behind each sequence: never touched. */
+enum { GAP = 3, TAIL = 5 };
+
+static const double NEAR = 2e-6; /* relative to the norm; float32 rounds at 6e-8 */
+
+typedef struct problem {
+  tpti_attention a;
+  size_t q_size, kv_size, y_size, lse_size;
+  float *q, *k, *v, *dy;          /* inputs, NaN in the gaps */
+  float *y, *lse, *dq, *dk, *dv;  /* results of the operation, NaN where it must not write */
+  double *Y, *LSE, *DQ, *DK, *DV; /* the same by the equation; dq, dk and dv need dy */
+} problem;
+
+typedef struct size {
+  size_t B, T, first, H, K, E;
+} size;
+
+/* A [rows of `width` used floats], `stride` apart, `batch` apart after each `T`: NaN, and random
+ * where used. */
+static float *rows_new(size_t count, size_t rows, size_t width, size_t stride, size_t T,
+                       size_t batch, uint64_t seed) {
+  float *x = malloc((count + 1) * sizeof *x), *values = malloc((rows * width + 1) * sizeof *x);
+  ck_assert(x && values);
+  memset(x, 0xff, count * sizeof *x);
+  tpti_test_fill(values, rows * width, seed);
+  for (size_t i = 0; i < rows && seed > 0; i++)
+    memcpy(x + i / T * batch + i % T * stride, values + i * width, width * sizeof *x);
+  free(values);
+  return x;
+}
+
+static double *doubles(size_t count) {
+  double *x = calloc(count + 1, sizeof *x);
+  ck_assert(x != NULL);
+  return x;
+}
+
+static problem problem_new(size s) {
+  size_t keys = s.first + s.T, q = s.H * s.E + GAP, kv = s.K * s.E + 2 * GAP, y = s.H * s.E + 1;
+  problem p = {.a = {s.B, s.T, s.first, s.H, s.K, s.E, q, kv, y, keys * kv + TAIL}};
+  size_t n = s.B * s.T, m = s.B * keys;
+  p.q_size = n * q, p.y_size = n * y, p.lse_size = n * s.H, p.kv_size = s.B * p.a.kv_batch_stride;
+  p.q = rows_new(p.q_size, n, s.H * s.E, q, s.T, s.T * q, 1);
+  p.k = rows_new(p.kv_size, m, s.K * s.E, kv, keys, p.a.kv_batch_stride, 2);
+  p.v = rows_new(p.kv_size, m, s.K * s.E, kv, keys, p.a.kv_batch_stride, 3);
+  p.dy = rows_new(p.y_size, n, s.H * s.E, y, s.T, s.T * y, 4);
+  p.y = rows_new(p.y_size, 0, 0, 0, 1, 0, 0), p.lse = rows_new(p.lse_size, 0, 0, 0, 1, 0, 0);
+  p.dq = rows_new(p.q_size, 0, 0, 0, 1, 0, 0), p.dk = rows_new(p.kv_size, 0, 0, 0, 1, 0, 0);
+  p.dv = rows_new(p.kv_size, 0, 0, 0, 1, 0, 0);
+  p.Y = doubles(p.y_size), p.LSE = doubles(p.lse_size);
+  p.DQ = doubles(p.q_size), p.DK = doubles(p.kv_size), p.DV = doubles(p.kv_size);
+  return p;
+}
+
+static void problem_free(problem *p) {
+  void *all[] = {p->q,  p->k,  p->v, p->dy,  p->y,  p->lse, p->dq,
+                 p->dk, p->dv, p->Y, p->LSE, p->DQ, p->DK,  p->DV};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+/* ---- the equation ---- */
+
+/* Where query t of head h, and the keys of its group, begin. */
+static size_t q_at(const tpti_attention *a, size_t b, size_t t, size_t h) {
+  return (b * a->T + t) * a->q_stride + h * a->E;
+}
+static size_t y_at(const tpti_attention *a, size_t b, size_t t, size_t h) {
+  return (b * a->T + t) * a->y_stride + h * a->E;
+}
+static size_t k_at(const tpti_attention *a, size_t b, size_t u, size_t h) {
+  return b * a->kv_batch_stride + u * a->kv_stride + h / (a->H / a->K) * a->E;
+}
+
+static double product(const float *x, const float *y, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += (double)x[i] * (double)y[i];
+  return sum;
+}
+
+/* p [first + t + 1]: the probabilities of one query; the result is its lse. */
+static double probabilities(double *p, const problem *w, size_t b, size_t t, size_t h) {
+  const tpti_attention *a = &w->a;
+  size_t seen = a->first + t + 1;
+  double top = -INFINITY, sum = 0, scale = 1 / sqrt((double)a->E);
+  for (size_t u = 0; u < seen; u++) {
+    p[u] = product(w->q + q_at(a, b, t, h), w->k + k_at(a, b, u, h), a->E) * scale;
+    top = fmax(top, p[u]);
+  }
+  for (size_t u = 0; u < seen; u++) sum += p[u] = exp(p[u] - top);
+  for (size_t u = 0; u < seen; u++) p[u] /= sum;
+  return top + log(sum);
+}
+
+static void forward_row(problem *w, size_t b, size_t t, size_t h, double *p) {
+  const tpti_attention *a = &w->a;
+  w->LSE[(b * a->T + t) * a->H + h] = probabilities(p, w, b, t, h);
+  double *y = w->Y + y_at(a, b, t, h);
+  memset(y, 0, a->E * sizeof *y);
+  for (size_t u = 0; u <= a->first + t; u++)
+    for (size_t e = 0; e < a->E; e++) y[e] += p[u] * (double)w->v[k_at(a, b, u, h) + e];
+}
+
+static void backward_row(problem *w, size_t b, size_t t, size_t h, double *p) {
+  const tpti_attention *a = &w->a;
+  const float *dy = w->dy + y_at(a, b, t, h);
+  size_t q = q_at(a, b, t, h);
+  double delta = 0, scale = 1 / sqrt((double)a->E);
+  probabilities(p, w, b, t, h);
+  for (size_t u = 0; u <= t; u++) delta += p[u] * product(dy, w->v + k_at(a, b, u, h), a->E);
+  for (size_t u = 0; u <= t; u++) {
+    size_t k = k_at(a, b, u, h);
+    double ds = t == 0 ? 0 : p[u] * (product(dy, w->v + k, a->E) - delta) * scale;
+    for (size_t e = 0; e < a->E; e++) {
+      w->DQ[q + e] += ds * (double)w->k[k + e];
+      w->DK[k + e] += ds * (double)w->q[q + e];
+      w->DV[k + e] += p[u] * (double)dy[e];
+    }
+  }
+}
+
+static void each_row(problem *w, void (*row)(problem *, size_t, size_t, size_t, double *)) {
+  double *p = doubles(w->a.first + w->a.T);
+  for (size_t b = 0; b < w->a.B; b++)
+    for (size_t h = 0; h < w->a.H; h++)
+      for (size_t t = 0; t < w->a.T; t++) row(w, b, t, h, p);
+  free(p);
+}
+
+/* sum of dy . y by the equation: the loss whose gradient backward is. */
+static double loss(problem *w) {
+  double sum = 0;
+  each_row(w, forward_row);
+  for (size_t i = 0; i < w->y_size; i++)
+    if (!isnan(w->dy[i])) sum += w->Y[i] * (double)w->dy[i];
+  return sum;
+}
+
+/* ---- running it ---- */
+
+static void run_forward(problem *w, tpti_run *run) {
+  tpti_attention_forward(run, w->y, w->lse, w->q, w->k, w->v, &w->a);
+}
+
+static void run_backward_only(problem *w, tpti_run *run) {
+  size_t count = tpti_attention_work(&w->a);
+  float *work = malloc(count * sizeof *work);
+  ck_assert(work != NULL);
+  memset(work, 0xff, count * sizeof *work);
+  tpti_attention_backward(run, w->dq, w->dk, w->dv, work, w->dy, w->y, w->lse, w->q, w->k, w->v,
+                          &w->a);
+  free(work);
+}
+
+static void run_backward(problem *w, tpti_run *run) {
+  run_forward(w, run);
+  run_backward_only(w, run);
+}
+
+/* got, whose gaps must be NaN still (as those of `like` are), against want. */
+static void check(const char *what, const float *got, const double *want, const float *like,
+                  size_t count, size s) {
+  float *used = malloc((count + 1) * sizeof *used);
+  ck_assert(used != NULL);
+  for (size_t i = 0; i < count; i++) {
+    bool gap = like && isnan(like[i]);
+    ck_assert_msg(!gap || isnan(got[i]), "%s: a gap was written at %zu", what, i);
+    used[i] = gap ? 0 : got[i];
+  }
+  double error = tpti_test_error(used, want, count);
+  ck_assert_msg(error <= NEAR, "%s at B %zu T %zu first %zu H %zu K %zu E %zu: error %.3g", what,
+                s.B, s.T, s.first, s.H, s.K, s.E, error);
+  free(used);
+}
+
+static void check_forward(size s, tpti_run *run) {
+  problem w = problem_new(s);
+  each_row(&w, forward_row);
+  run_forward(&w, run);
+  check("y", w.y, w.Y, w.dy, w.y_size, s);
+  check("lse", w.lse, w.LSE, NULL, w.lse_size, s);
+  problem_free(&w);
+}
+
+static void check_backward(size s, tpti_run *run) {
+  problem w = problem_new(s);
+  each_row(&w, backward_row);
+  run_backward(&w, run);
+  check("dq", w.dq, w.DQ, w.q, w.q_size, s);
+  check("dk", w.dk, w.DK, w.k, w.kv_size, s);
+  check("dv", w.dv, w.DV, w.k, w.kv_size, s);
+  problem_free(&w);
+}
+
+static const size SIZES[] = {{1, 1, 0, 1, 1, 2},   {2, 2, 0, 2, 1, 6},    {1, 3, 0, 3, 3, 10},
+                             {3, 5, 0, 4, 2, 32},  {2, 7, 0, 12, 3, 2},   {1, 17, 0, 3, 1, 64},
+                             {2, 33, 0, 6, 3, 6},  {1, 65, 0, 2, 2, 10},  {1, 65, 0, 9, 1, 32},
+                             {9, 70, 0, 4, 2, 18}, {1, 130, 0, 2, 1, 64}, {1, 130, 0, 3, 1, 34},
+                             {1, 20, 0, 1, 1, 520}};
+static const size CACHED[] = {{1, 1, 1, 1, 1, 2},    {1, 2, 5, 4, 2, 6},     {1, 5, 61, 6, 3, 10},
+                              {1, 17, 130, 3, 1, 8}, {1, 70, 127, 2, 1, 32}, {1, 1, 700, 12, 3, 64},
+                              {3, 1, 40, 9, 1, 6},   {2, 1, 1100, 4, 2, 34}, {1, 1, 30, 2, 1, 520}};
+enum { SIZE_COUNT = sizeof SIZES / sizeof *SIZES, CACHED_COUNT = sizeof CACHED / sizeof *CACHED };
+
+/* With the inner loops of every instruction set that this processor has. */
+static void on_every_table(void (*check_size)(size, tpti_run *), size s) {
+  tpti_run *run = tpti_test_run(2);
+  for (size_t i = 0; tpti_kernels_list(i); i++) {
+    run->kernels = tpti_kernels_list(i);
+    if ((run->kernels->needs & ~tpti_cpu_flags()) == 0) check_size(s, run);
+  }
+  tpti_test_run_free(run);
+}
+
+START_TEST(forward_is_the_equation) { on_every_table(check_forward, SIZES[_i]); }
+END_TEST
+
+START_TEST(forward_over_a_cache_is_the_equation) { on_every_table(check_forward, CACHED[_i]); }
+END_TEST
+
+START_TEST(backward_is_the_equation) { on_every_table(check_backward, SIZES[_i]); }
+END_TEST
+
+/* The gradient of every element of x [count] that is no gap against (loss(x + h) - loss(x - h)) / 2
+ * h.
+ */
+static void check_slope(problem *w, float *x, const double *gradient, size_t count) {
+  const float h = 1.0f / 1024; /* x + h and x - h are then exact: check_slopes rounds x */
+  for (size_t i = 0; i < count; i++) {
+    if (isnan(x[i])) continue;
+    float at = x[i];
+    x[i] = at + h;
+    double up = loss(w);
+    x[i] = at - h;
+    double slope = (up - loss(w)) / (2 * (double)h);
+    x[i] = at;
+    ck_assert_msg(fabs(slope - gradient[i]) <= 2e-6, "element %zu: slope %.9g, gradient %.9g", i,
+                  slope, gradient[i]);
+  }
+}
+
+static void to_multiples(float *x, size_t count) {
+  for (size_t i = 0; i < count; i++) x[i] = roundf(x[i] * 1048576) / 1048576;
+}
+
+START_TEST(the_gradient_of_the_equation_is_its_slope) {
+  problem w = problem_new((size){2, 5, 0, 4, 2, 6});
+  to_multiples(w.q, w.q_size), to_multiples(w.k, w.kv_size), to_multiples(w.v, w.kv_size);
+  each_row(&w, backward_row);
+  check_slope(&w, w.q, w.DQ, w.q_size);
+  check_slope(&w, w.k, w.DK, w.kv_size);
+  check_slope(&w, w.v, w.DV, w.kv_size);
+  problem_free(&w);
+}
+END_TEST
+
+/* ---- what is promised beside the equation ---- */
+
+/* Not even where y is not quite the y of these weights, so that dy . v - delta is not 0 by chance.
+ */
+START_TEST(a_position_alone_has_no_score_gradient) {
+  tpti_run *run = tpti_test_run(1);
+  for (size_t T = 1; T <= 70; T += 69) {
+    problem w = problem_new((size){2, T, 0, 4, 2, 32});
+    for (size_t i = 0; i < w.q_size; i++) /* only query 0 could then give dk something */
+      if (i / w.a.q_stride % T > 0 && !isnan(w.q[i])) w.q[i] = 0;
+    run_forward(&w, run);
+    for (size_t i = 0; i < w.y_size; i++) w.y[i] *= 1.01f;
+    run_backward_only(&w, run);
+    for (size_t b = 0; b < 2; b++)
+      for (size_t i = 0; i < 4 * 32; i++) ck_assert(w.dq[b * T * w.a.q_stride + i] == 0);
+    for (size_t i = 0; i < w.kv_size; i++) ck_assert(isnan(w.k[i]) || w.dk[i] == 0);
+    problem_free(&w);
+  }
+  tpti_test_run_free(run);
+}
+END_TEST
+
+/* The results of two runs of one problem, bit by bit. */
+static void check_same(size s, tpti_run *one, tpti_run *other) {
+  problem x = problem_new(s), y = problem_new(s);
+  void (*go)(problem *, tpti_run *) = s.first ? run_forward : run_backward;
+  go(&x, one), go(&y, other);
+  ck_assert_mem_eq(x.y, y.y, x.y_size * sizeof(float));
+  ck_assert_mem_eq(x.lse, y.lse, x.lse_size * sizeof(float));
+  ck_assert_mem_eq(x.dq, y.dq, x.q_size * sizeof(float));
+  ck_assert_mem_eq(x.dk, y.dk, x.kv_size * sizeof(float));
+  ck_assert_mem_eq(x.dv, y.dv, x.kv_size * sizeof(float));
+  problem_free(&x), problem_free(&y);
+}
+
+START_TEST(the_same_bits_at_every_thread_count) {
+  static const int32_t THREADS[] = {2, 3, 7};
+  static const size CASES[] = {
+      {1, 150, 0, 4, 2, 32}, {9, 40, 0, 4, 2, 10}, {1, 1, 600, 12, 3, 64}, {1, 70, 100, 6, 1, 10}};
+  tpti_run *one = tpti_test_run(1), *other = tpti_test_run(THREADS[_i]);
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) check_same(CASES[i], one, other);
+  tpti_test_run_free(one), tpti_test_run_free(other);
+}
+END_TEST
+
+START_TEST(later_keys_change_no_bit) {
+  tpti_run *run = tpti_test_run(1);
+  problem x = problem_new((size){1, 90, 0, 3, 1, 10}), y = problem_new((size){1, 90, 0, 3, 1, 10});
+  size_t t = 71;
+  for (size_t i = t * y.a.kv_stride; i < y.kv_size; i++) y.k[i] = 50, y.v[i] = -1e6f;
+  run_forward(&x, run), run_forward(&y, run);
+  ck_assert_mem_eq(x.y, y.y, t * x.a.y_stride * sizeof(float));
+  ck_assert_mem_eq(x.lse, y.lse, t * 3 * sizeof(float));
+  problem_free(&x), problem_free(&y);
+  tpti_test_run_free(run);
+}
+END_TEST
+
+/* Scores of +-10^4 and more: without the running maximum exp would overflow or all become 0. */
+START_TEST(large_scores_stay_finite) {
+  tpti_run *run = tpti_test_run(1);
+  for (size_t first = 0; first <= 300; first += 300) {
+    size s = {1, first ? 1 : 80, first, 2, 1, 32};
+    problem w = problem_new(s);
+    for (size_t i = 0; i < w.q_size; i++) w.q[i] *= 8192;
+    each_row(&w, forward_row);
+    first ? run_forward(&w, run) : run_backward(&w, run);
+    /* scores are rounded at 10^4 x 6e-8, and exp shows that as a relative error */
+    double error = 0;
+    for (size_t i = 0; i < w.y_size; i++)
+      if (!isnan(w.dy[i])) error = fmax(error, fabs((double)w.y[i] - w.Y[i]));
+    ck_assert_msg(error < 0.02, "error %.3g", error);
+    for (size_t i = 0; !first && i < w.q_size; i++) ck_assert(isnan(w.q[i]) || isfinite(w.dq[i]));
+    problem_free(&w);
+  }
+  tpti_test_run_free(run);
+}
+END_TEST
+
+START_TEST(nan_propagates) {
+  tpti_run *run = tpti_test_run(1);
+  for (size_t first = 0; first <= 100; first += 100) {
+    problem w = problem_new((size){1, first ? 1 : 70, first, 2, 1, 32});
+    w.k[0] = NAN;
+    first ? run_forward(&w, run) : run_backward(&w, run);
+    for (size_t i = 0; i < w.lse_size; i++)
+      ck_assert(isnan(w.lse[i]) && isnan(w.y[i / 2 * w.a.y_stride]));
+    for (size_t i = 1; !first && i < 70; i++) ck_assert(isnan(w.dq[i * w.a.q_stride]));
+    problem_free(&w);
+  }
+  tpti_test_run_free(run);
+}
+END_TEST
+
+START_TEST(lse_may_be_left_out) {
+  tpti_run *run = tpti_test_run(1);
+  size_t first[] = {0, 50};
+  for (size_t i = 0; i < 2; i++) {
+    problem x = problem_new((size){1, first[i] ? 1 : 30, first[i], 2, 1, 6});
+    problem y = problem_new((size){1, first[i] ? 1 : 30, first[i], 2, 1, 6});
+    run_forward(&x, run);
+    tpti_attention_forward(run, y.y, NULL, y.q, y.k, y.v, &y.a);
+    ck_assert_mem_eq(x.y, y.y, x.y_size * sizeof(float));
+    problem_free(&x), problem_free(&y);
+  }
+  tpti_test_run_free(run);
+}
+END_TEST
+
+START_TEST(work_stays_within_its_promise) {
+  for (size_t i = 0; i < SIZE_COUNT; i++) {
+    size s = SIZES[i];
+    tpti_attention a = {s.B, s.T,       0,         s.H,       s.K,
+                        s.E, s.H * s.E, s.K * s.E, s.H * s.E, s.T * s.K * s.E};
+    ck_assert_uint_le(tpti_attention_work(&a), s.B * s.T * s.H * (2 * s.E + 1));
+  }
+}
+END_TEST
+
+static Suite *suite(void) {
+  Suite *s = suite_create("op attention");
+  TCase *c = tcase_create("attention");
+  tcase_add_loop_test(c, forward_is_the_equation, 0, SIZE_COUNT);
+  tcase_add_loop_test(c, forward_over_a_cache_is_the_equation, 0, CACHED_COUNT);
+  tcase_add_loop_test(c, backward_is_the_equation, 0, SIZE_COUNT);
+  tcase_add_test(c, the_gradient_of_the_equation_is_its_slope);
+  tcase_add_test(c, a_position_alone_has_no_score_gradient);
+  tcase_add_loop_test(c, the_same_bits_at_every_thread_count, 0, 3);
+  tcase_add_test(c, later_keys_change_no_bit);
+  tcase_add_test(c, large_scores_stay_finite);
+  tcase_add_test(c, nan_propagates);
+  tcase_add_test(c, lse_may_be_left_out);
+  tcase_add_test(c, work_stays_within_its_promise);
+  suite_add_tcase(s, c);
+  return s;
+}
+
+int main(void) { return tpti_test_main(suite()); }

@@ -1,0 +1,214 @@
+/* Cross-entropy against its equation in float64. */
+#include "op/cross_entropy.h"
+
+#include "gradient.h"
+#include "support/runner.h"
+
+enum { IGNORE = -1 };
+
+typedef struct shape {
+  size_t R, V;
+} shape;
+
+static const shape shapes[] = {{1, 1},  {2, 2},  {3, 3},   {5, 5},   {7, 7},   {3, 17},
+                               {4, 33}, {2, 65}, {3, 127}, {2, 515}, {65, 10}, {129, 3}};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+static double logsumexp_of(const double *z, size_t V) {
+  double top = z[0], sum = 0;
+  for (size_t v = 1; v < V; v++) top = fmax(top, z[v]);
+  for (size_t v = 0; v < V; v++) sum += exp(z[v] - top);
+  return top + log(sum);
+}
+
+/* Every fifth row is ignored. */
+static int32_t *targets_of(arrays *a, const shape *s) {
+  int32_t *targets = arrays_take(a, s->R * sizeof *targets);
+  tpti_test_tokens(targets, s->R, (int32_t)s->V, 4);
+  for (size_t r = 2; r < s->R; r += 5) targets[r] = IGNORE;
+  return targets;
+}
+
+static float *logits_of(arrays *a, const shape *s) {
+  float *logits = filled(a, s->R * s->V, 1);
+  for (size_t i = 0; i < s->R * s->V; i++) logits[i] = logits[i] * 9 - 20;
+  return logits;
+}
+
+START_TEST(forward_is_the_equation) {
+  const shape *s = &shapes[_i];
+  arrays a = {0};
+  tpti_run *run = tpti_test_run(1);
+  float *logits = logits_of(&a, s), *lse = poisoned(&a, s->R);
+  double *z = doubled(&a, logits, s->R * s->V), *loss = zeros(&a, s->R);
+  int32_t *targets = targets_of(&a, s);
+  for (size_t r = 0; r < s->R; r++) loss[r] = NAN;
+  tpti_cross_entropy_forward(run, lse, loss, logits, targets, IGNORE, s->R, s->V);
+  for (size_t r = 0; r < s->R; r++) {
+    double want = logsumexp_of(z + r * s->V, s->V);
+    ck_assert_double_eq_tol((double)lse[r], want, 1e-6 * fabs(want) + 1e-6);
+    double want_loss = targets[r] == IGNORE ? 0 : want - z[r * s->V + (size_t)targets[r]];
+    ck_assert_double_eq_tol(loss[r], want_loss, 3e-7);
+  }
+  tpti_test_run_free(run);
+  arrays_free(&a);
+}
+END_TEST
+
+typedef struct problem {
+  const double *z;
+  const int32_t *targets;
+  double weight;
+  const shape *s;
+} problem;
+
+static double loss_of(const void *context) {
+  const problem *p = context;
+  double sum = 0;
+  for (size_t r = 0; r < p->s->R; r++) {
+    const double *z = p->z + r * p->s->V;
+    if (p->targets[r] != IGNORE) sum += logsumexp_of(z, p->s->V) - z[p->targets[r]];
+  }
+  return p->weight * sum;
+}
+
+START_TEST(backward_is_the_gradient) {
+  const shape *s = &shapes[_i];
+  size_t count = s->R * s->V;
+  arrays a = {0};
+  tpti_run *run = tpti_test_run(1);
+  float *logits = logits_of(&a, s), *lse = poisoned(&a, s->R);
+  double *z = doubled(&a, logits, count), *want = zeros(&a, count), *loss = zeros(&a, s->R);
+  int32_t *targets = targets_of(&a, s);
+  problem p = {z, targets, 0.375, s};
+  numeric_gradient(want, z, count, loss_of, &p);
+  tpti_cross_entropy_forward(run, lse, loss, logits, targets, IGNORE, s->R, s->V);
+  tpti_cross_entropy_backward(run, logits, lse, targets, IGNORE, 0.375f, s->R, s->V);
+  tpti_test_near(logits, want, count, near_backward);
+  for (size_t i = 0; i < count; i++) {
+    if (targets[i / s->V] == IGNORE) ck_assert_float_eq(logits[i], 0);
+  }
+  tpti_test_run_free(run);
+  arrays_free(&a);
+}
+END_TEST
+
+/* The gradient of a row sums to 0: the probabilities sum to 1. */
+START_TEST(large_vocabularies_stay_accurate) {
+  const size_t sizes[] = {10000, 32000, 63999};
+  const shape s = {2, sizes[_i]};
+  arrays a = {0};
+  tpti_run *run = tpti_test_run(1);
+  float *logits = logits_of(&a, &s), *lse = poisoned(&a, s.R);
+  double *z = doubled(&a, logits, s.R * s.V), *loss = zeros(&a, s.R);
+  int32_t targets[2] = {(int32_t)s.V - 1, 0};
+  tpti_cross_entropy_forward(run, lse, loss, logits, targets, IGNORE, s.R, s.V);
+  for (size_t r = 0; r < s.R; r++) {
+    double want = logsumexp_of(z + r * s.V, s.V) - z[r * s.V + (size_t)targets[r]];
+    ck_assert_double_eq_tol(loss[r], want, 1e-7);
+  }
+  tpti_cross_entropy_backward(run, logits, lse, targets, IGNORE, 1, s.R, s.V);
+  for (size_t r = 0; r < s.R; r++) {
+    double sum = 0;
+    for (size_t v = 0; v < s.V; v++) sum += (double)logits[r * s.V + v];
+    ck_assert_double_eq_tol(sum, 0, 2e-6);
+  }
+  tpti_test_run_free(run);
+  arrays_free(&a);
+}
+END_TEST
+
+typedef struct special {
+  float first, other, last; /* logits of a row of V; the target is 0 */
+  double loss;              /* NaN: must be NaN */
+} special;
+
+static const special specials[] = {
+    {1e30f, 0, -1e30f, 0},
+    {-3e38f, -3e38f, -3e38f, 3.044522437723423},
+    {3e38f, 3e38f, 3e38f, 3.044522437723423},
+    {5, -INFINITY, -INFINITY, 0},
+    {-INFINITY, 0, 0, INFINITY},
+    {NAN, 0, 0, NAN},
+    {0, 0, NAN, NAN},
+    {0, NAN, 0, NAN},
+    {INFINITY, 0, 0, NAN},
+    {0, 0, INFINITY, NAN},
+    {-INFINITY, -INFINITY, -INFINITY, NAN},
+};
+enum { SPECIALS = sizeof specials / sizeof specials[0] };
+
+START_TEST(extreme_logits_reach_the_loss) {
+  enum { V = 21 };
+  const special *s = &specials[_i];
+  tpti_run *run = tpti_test_run(1);
+  float logits[V], lse;
+  double loss = 7;
+  const int32_t target = 0;
+  for (size_t v = 0; v < V; v++) logits[v] = v == 0 ? s->first : v < V - 1 ? s->other : s->last;
+  tpti_cross_entropy_forward(run, &lse, &loss, logits, &target, IGNORE, 1, V);
+  if (isnan(s->loss)) {
+    ck_assert_double_nan(loss);
+  } else if (isinf(s->loss)) {
+    ck_assert_double_infinite(loss);
+  } else {
+    /* Beside 3e38 the logarithm of 21 is lost, in double too. */
+    ck_assert_double_eq_tol(loss, fabsf(s->first) > 1e38f ? 0 : s->loss, 1e-6);
+  }
+  tpti_cross_entropy_backward(run, logits, &lse, &target, IGNORE, 1, 1, V);
+  tpti_test_run_free(run);
+}
+END_TEST
+
+/* An ignored row counts for nothing even where its logits are not numbers. */
+START_TEST(ignored_rows_hide_what_they_hold) {
+  tpti_run *run = tpti_test_run(1);
+  float logits[6] = {NAN, 1, 2, 0.5f, 0.5f, 0.5f}, lse[2];
+  double loss[2];
+  const int32_t targets[2] = {2, 1};
+  tpti_cross_entropy_forward(run, lse, loss, logits, targets, 2, 2, 3);
+  tpti_cross_entropy_backward(run, logits, lse, targets, 2, 1, 2, 3);
+  ck_assert_double_eq(loss[0], 0);
+  ck_assert_double_eq_tol(loss[1], log(3), 1e-7);
+  for (size_t v = 0; v < 3; v++) ck_assert_float_eq(logits[v], 0);
+  tpti_test_run_free(run);
+}
+END_TEST
+
+START_TEST(threads_do_not_change_bits) {
+  const shape s = {137, 1003};
+  size_t count = s.R * s.V;
+  arrays a = {0};
+  float *logits = logits_of(&a, &s), *lse0 = NULL, *gradient0 = NULL;
+  double *loss0 = NULL;
+  int32_t *targets = targets_of(&a, &s);
+  for (size_t t = 0; t < THREAD_COUNTS; t++) {
+    tpti_run *run = tpti_test_run(thread_counts[t]);
+    float *lse = poisoned(&a, s.R), *gradient = copied(&a, logits, count);
+    double *loss = zeros(&a, s.R);
+    tpti_cross_entropy_forward(run, lse, loss, gradient, targets, IGNORE, s.R, s.V);
+    tpti_cross_entropy_backward(run, gradient, lse, targets, IGNORE, 0.1f, s.R, s.V);
+    if (!loss0) lse0 = lse, loss0 = loss, gradient0 = gradient;
+    same_bits(lse, lse0, s.R);
+    same_bits(gradient, gradient0, count);
+    ck_assert_mem_eq(loss, loss0, s.R * sizeof *loss);
+    tpti_test_run_free(run);
+  }
+  arrays_free(&a);
+}
+END_TEST
+
+static Suite *suite(void) {
+  Suite *s = suite_create("cross_entropy");
+  TCase *c = tcase_create("cross_entropy");
+  tcase_add_loop_test(c, forward_is_the_equation, 0, SHAPES);
+  tcase_add_loop_test(c, backward_is_the_gradient, 0, SHAPES);
+  tcase_add_loop_test(c, large_vocabularies_stay_accurate, 0, 3);
+  tcase_add_loop_test(c, extreme_logits_reach_the_loss, 0, SPECIALS);
+  tcase_add_test(c, ignored_rows_hide_what_they_hold);
+  tcase_add_test(c, threads_do_not_change_bits);
+  suite_add_tcase(s, c);
+  return s;
+}
+
+int main(void) { return tpti_test_main(suite()); }
