@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/objects.h"
+#include "io/yaml.h"
 
 /* ---- memory ---- */
 
@@ -200,6 +201,10 @@ tpt_status tpt_model_get_tensor(const tpt_model *model, const char *name, float 
 /* A fixed profile becomes this list, in the description too. */
 static tpt_status describe_profile(tpt_model *model, const float *values, size_t count) {
   tpti_dims *described = &model->config->spec.model;
+  if (count > TPTI_YAML_ITEMS)
+    return tpti_fail(TPT_E_UNSUPPORTED,
+                     "max_seq_len is %zu; a description holds lists of at most %d", count,
+                     TPTI_YAML_ITEMS);
   double *list = malloc(count * sizeof *list);
   if (!list) return tpti_fail_memory(count * sizeof *list);
   for (size_t p = 0; p < count; p++) list[p] = (double)values[p];

@@ -13,7 +13,6 @@ void tpti_handle_init(tpti_handle *handle, tpti_kind kind) {
   handle->kind = kind;
   atomic_init(&handle->holders, 1);
   pthread_mutex_init(&handle->guard, NULL);
-  handle->status = TPT_OK;
   handle->text[0] = '\0';
 }
 
@@ -51,17 +50,14 @@ tpt_status tpti_handle_keep(const void *handle, tpt_status status) {
   if (status == TPT_OK) return status;
   tpti_handle *head = (tpti_handle *)handle; /* guarded, hence free to change in a const call */
   pthread_mutex_lock(&head->guard);
-  head->status = status;
   strcpy(head->text, tpti_error_text());
   pthread_mutex_unlock(&head->guard);
   return status;
 }
 
-tpt_status tpti_handle_last(const void *handle, char text[TPTI_ERROR_TEXT]) {
+void tpti_handle_last(const void *handle, char text[TPTI_ERROR_TEXT]) {
   tpti_handle *head = (tpti_handle *)handle;
   pthread_mutex_lock(&head->guard);
-  tpt_status status = head->status;
   strcpy(text, head->text);
   pthread_mutex_unlock(&head->guard);
-  return status;
 }

@@ -23,8 +23,7 @@ typedef enum tpti_kind {
 typedef struct tpti_handle {
   tpti_kind kind;
   atomic_size_t holders;
-  pthread_mutex_t guard; /* of the two below: const calls may fail in several threads at once */
-  tpt_status status;
+  pthread_mutex_t guard; /* of the text: const calls may fail in several threads at once */
   char text[TPTI_ERROR_TEXT];
 } tpti_handle;
 
@@ -42,7 +41,7 @@ bool tpti_handle_is_any(const void *handle);
 /* Copies the thread's message into the handle when status is a failure; returns status. */
 tpt_status tpti_handle_keep(const void *handle, tpt_status status);
 
-/* What tpti_handle_keep kept last; TPT_OK and "" before the first failure. */
-tpt_status tpti_handle_last(const void *handle, char text[TPTI_ERROR_TEXT]);
+/* What tpti_handle_keep kept last; "" before the first failure. */
+void tpti_handle_last(const void *handle, char text[TPTI_ERROR_TEXT]);
 
 #endif

@@ -205,6 +205,15 @@ static int print_number(char text[TPTI_NUMBER_TEXT], const char *format, ...) {
   return size;
 }
 
+/* 1e-06 becomes 1.0e-06: YAML 1.1 takes it for a text without the point. */
+static size_t add_point(char text[TPTI_NUMBER_TEXT], size_t size) {
+  char *e = memchr(text, 'e', size);
+  if (!e || memchr(text, '.', size)) return size;
+  memmove(e + 2, e, size - (size_t)(e - text) + 1);
+  memcpy(e, ".0", 2);
+  return size + 2;
+}
+
 size_t tpti_format_double(double value, char text[TPTI_NUMBER_TEXT]) {
   if (isnan(value)) return copy_word(text, ".nan");
   if (isinf(value)) return copy_word(text, value > 0 ? ".inf" : "-.inf");
@@ -215,7 +224,7 @@ size_t tpti_format_double(double value, char text[TPTI_NUMBER_TEXT]) {
     size = print_number(text, "%.*g", digits, value);
     if (strtod_l(text, NULL, c_locale()) == value) break;
   }
-  return (size_t)size;
+  return add_point(text, (size_t)size);
 }
 
 int tpti_vsnprintf(char *text, size_t capacity, const char *format, va_list args) {

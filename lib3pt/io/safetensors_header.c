@@ -45,13 +45,10 @@ static const dtype_row dtypes[] = {
     {"U64", 64, TPTI_OTHER},
 };
 
-static bool inside_character(char c) { return (c & 0xc0) == 0x80; }
-
-/* At most `most` bytes from the start, whole characters. */
-static int head_of(const char *text, int most) {
-  if (strnlen(text, (size_t)most + 1) <= (size_t)most) return most;
-  while (most > 0 && inside_character(text[most])) most--;
-  return most;
+/* Bytes to show of a text: at most `most`, whole characters. */
+static int head_of(const char *text, size_t most) {
+  size_t length = strnlen(text, most + 1);
+  return (int)(length > most ? tpti_utf8_cut(text, most) : length);
 }
 
 /* The end of a path tells more than its start. */
@@ -59,7 +56,7 @@ static const char *tail_of(const char *path) {
   size_t length = strlen(path);
   if (length <= SHOWN_PATH) return path;
   path += length - SHOWN_PATH;
-  while (inside_character(*path)) path++;
+  while ((*path & 0xc0) == 0x80) path++; /* inside a character */
   return path;
 }
 

@@ -37,14 +37,15 @@ static void close_once(int *descriptor) {
   *descriptor = -1;
 }
 
-/* What is at the target now: *mode is 0 where nothing is. */
+/* What is at the target now: *mode is 0 where nothing is. A file that its owner protected against
+ * writing is not replaced, though the folder would allow it. */
 static tpt_status look(const char *path, mode_t *mode) {
   struct stat info;
   *mode = 0;
   if (stat(path, &info)) return errno == ENOENT ? TPT_OK : tpti_fail_system("write", path);
   if (S_ISREG(info.st_mode)) {
     *mode = info.st_mode;
-    return TPT_OK;
+    return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ? tpti_fail_system("write", path) : TPT_OK;
   }
   return tpti_fail(TPT_E_IO, "cannot write (%s): %s",
                    S_ISDIR(info.st_mode) ? "it is a folder" : "it is no regular file", path);

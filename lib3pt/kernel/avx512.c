@@ -7,7 +7,8 @@
 #include "kernel/kernel.h"
 #include "kernel/vec_avx512.h"
 
-/* 24 sums, 2 vectors of B and 1 of A: 27 of 32 registers. 12 divides the usual sizes, 14 does not. */
+/* 24 sums, 2 vectors of B and 1 of A: 27 of 32 registers. 12 divides the usual sizes, 14 does not.
+ */
 #define GEMM_ROWS    12
 #define GEMM_VECTORS 2
 

@@ -40,10 +40,17 @@ ALWAYS_INLINE void dots_row(const size_t rows, float *sums, const float *w, cons
 
 static void dots_rows(float *sums, const float *w, const float *x, size_t in, size_t rows) {
   switch (rows) {
-  case 1: dots_row(1, sums, w, x, in); break;
-  case 2: dots_row(2, sums, w, x, in); break;
-  case 3: dots_row(3, sums, w, x, in); break;
-  default: dots_row(DOTS_ROWS, sums, w, x, in);
+  case 1:
+    dots_row(1, sums, w, x, in);
+    break;
+  case 2:
+    dots_row(2, sums, w, x, in);
+    break;
+  case 3:
+    dots_row(3, sums, w, x, in);
+    break;
+  default:
+    dots_row(DOTS_ROWS, sums, w, x, in);
   }
 }
 

@@ -1,5 +1,6 @@
-/* Products on threads: cut into tiles by their shape, each tile done by the kernel of this processor
- * or, where there is none of our own, by BLIS on one thread. The only file that includes blis.h. */
+/* Products on threads: cut into tiles by their shape, each tile done by the kernel of this
+ * processor or, where there is none of our own, by BLIS on one thread. The only file that includes
+ * blis.h. */
 #include "kernel/gemm.h"
 
 #include <assert.h>
@@ -67,9 +68,12 @@ static void cut(job *j, size_t mr, size_t nr) {
   j->columns = even_part(g->n, TILE_COLUMNS, nr);
   for (count_tiles(j); j->slices * j->down * j->across < TILES; count_tiles(j)) {
     if (work(least(j->rows, g->m), least(j->columns, g->n), j->depth) < 2 * TILE_WORK) break;
-    if (j->rows >= j->columns && j->rows > mr) j->rows = even_part(j->rows, (j->rows + 1) / 2, mr);
-    else if (j->columns > nr) j->columns = even_part(j->columns, (j->columns + 1) / 2, nr);
-    else break;
+    if (j->rows >= j->columns && j->rows > mr)
+      j->rows = even_part(j->rows, (j->rows + 1) / 2, mr);
+    else if (j->columns > nr)
+      j->columns = even_part(j->columns, (j->columns + 1) / 2, nr);
+    else
+      break;
   }
 }
 
@@ -152,8 +156,10 @@ static void start_from_base(const tpti_gemm *g) {
   if (g->base == g->c) return;
   for (size_t i = 0; i < g->m; i++) {
     float *c = g->c + i * g->c_row;
-    if (g->base) memcpy(c, g->base + i * g->base_row, g->n * sizeof *c);
-    else memset(c, 0, g->n * sizeof *c);
+    if (g->base)
+      memcpy(c, g->base + i * g->base_row, g->n * sizeof *c);
+    else
+      memset(c, 0, g->n * sizeof *c);
   }
 }
 
@@ -179,8 +185,17 @@ static void warm(void *argument, size_t item, void *scratch) {
   (void)item;
   float *a = scratch, *b = a + WARM * WARM, *c = b + WARM * WARM;
   memset(scratch, 0, 3 * WARM * WARM * sizeof(float));
-  tpti_gemm_tile_blis(&(tpti_gemm){.c = c, .a = a, .b = b, .c_row = WARM, .a_row = WARM, .a_col = 1,
-                                   .b_row = WARM, .b_col = 1, .m = WARM, .n = WARM, .k = WARM},
+  tpti_gemm_tile_blis(&(tpti_gemm){.c = c,
+                                   .a = a,
+                                   .b = b,
+                                   .c_row = WARM,
+                                   .a_row = WARM,
+                                   .a_col = 1,
+                                   .b_row = WARM,
+                                   .b_col = 1,
+                                   .m = WARM,
+                                   .n = WARM,
+                                   .k = WARM},
                       NULL);
 }
 _Static_assert(3 * WARM * WARM * sizeof(float) <= TPTI_SCRATCH, "scratch");

@@ -1,4 +1,5 @@
-/* Matrix products: packed and blocked as Goto and van de Geijn (2008) do, over the words of vec_*.h.
+/* Matrix products: packed and blocked as Goto and van de Geijn (2008) do, over the words of
+ * vec_*.h.
  *
  * GEMM_ROWS rows and GEMM_VECTORS vectors of C stay in registers while k runs (`micro`). B lies in
  * panels as wide as that, k-major, as many as fit half a second-level cache; A in strips as high,
@@ -73,22 +74,45 @@ ALWAYS_INLINE void micro(const size_t rows, const size_t vectors, const bool mas
 /* micro with its number of rows made a constant. */
 ALWAYS_INLINE void micro_rows(const size_t vectors, const bool masked, const tpti_gemm *g) {
   switch (g->m) {
-  case 1: micro(1, vectors, masked, g); break;
-  case 2: micro(2, vectors, masked, g); break;
-  case 3: micro(3, vectors, masked, g); break;
-  case 4: micro(4, vectors, masked, g); break;
-  case 5: micro(5, vectors, masked, g); break;
+  case 1:
+    micro(1, vectors, masked, g);
+    break;
+  case 2:
+    micro(2, vectors, masked, g);
+    break;
+  case 3:
+    micro(3, vectors, masked, g);
+    break;
+  case 4:
+    micro(4, vectors, masked, g);
+    break;
+  case 5:
+    micro(5, vectors, masked, g);
+    break;
 #if GEMM_ROWS > 6
-  case 6: micro(6, vectors, masked, g); break;
-  case 7: micro(7, vectors, masked, g); break;
+  case 6:
+    micro(6, vectors, masked, g);
+    break;
+  case 7:
+    micro(7, vectors, masked, g);
+    break;
 #endif
 #if GEMM_ROWS > 8
-  case 8: micro(8, vectors, masked, g); break;
-  case 9: micro(9, vectors, masked, g); break;
-  case 10: micro(10, vectors, masked, g); break;
-  case 11: micro(11, vectors, masked, g); break;
+  case 8:
+    micro(8, vectors, masked, g);
+    break;
+  case 9:
+    micro(9, vectors, masked, g);
+    break;
+  case 10:
+    micro(10, vectors, masked, g);
+    break;
+  case 11:
+    micro(11, vectors, masked, g);
+    break;
 #endif
-  default: micro(GEMM_ROWS, vectors, masked, g);
+  default:
+    micro(GEMM_ROWS, vectors, masked, g);
   }
 }
 
@@ -99,24 +123,35 @@ static void micro_packed(const tpti_gemm *strided) {
   g.a_col = GEMM_ROWS;
   g.b_row = PANEL;
   switch ((g.n + V_LANES - 1) / V_LANES) {
-  case 1: micro_rows(1, false, &g); break;
+  case 1:
+    micro_rows(1, false, &g);
+    break;
 #if GEMM_VECTORS > 2
-  case 2: micro_rows(2, false, &g); break;
+  case 2:
+    micro_rows(2, false, &g);
+    break;
 #endif
-  default: micro_rows(GEMM_VECTORS, false, &g);
+  default:
+    micro_rows(GEMM_VECTORS, false, &g);
   }
 }
 
 /* The same, operands where they are. */
 static void micro_strided(const tpti_gemm *g) {
   switch ((g->n + V_LANES - 1) / V_LANES) {
-  case 1: micro_rows(1, true, g); break;
+  case 1:
+    micro_rows(1, true, g);
+    break;
 #if GEMM_VECTORS > 2
-  case 2: micro_rows(2, true, g); break;
+  case 2:
+    micro_rows(2, true, g);
+    break;
 #endif
   default:
-    if (g->n == PANEL) micro_rows(GEMM_VECTORS, false, g);
-    else micro_rows(GEMM_VECTORS, true, g);
+    if (g->n == PANEL)
+      micro_rows(GEMM_VECTORS, false, g);
+    else
+      micro_rows(GEMM_VECTORS, true, g);
   }
 }
 
@@ -141,8 +176,10 @@ ALWAYS_INLINE void transpose_square(float *out, size_t out_row, const float *in,
   v_f32 r[V_LANES];
   UNROLL
   for (size_t i = 0; i < V_LANES; i++) {
-    if (i >= rows) r[i] = v_zero();
-    else r[i] = columns == V_LANES ? v_load(in + i * in_row) : v_load_n(in + i * in_row, columns);
+    if (i >= rows)
+      r[i] = v_zero();
+    else
+      r[i] = columns == V_LANES ? v_load(in + i * in_row) : v_load_n(in + i * in_row, columns);
   }
   v_transpose(r);
   for (size_t i = 0; i < columns; i++) v_store(out + i * out_row, r[i]);
@@ -178,8 +215,10 @@ static void pack_b(float *out, const tpti_gemm *g) {
     size_t columns = least(V_LANES, g->n - j);
     const float *b = g->b + j * g->b_col;
     if (g->b_col != 1) {
-      if (columns == V_LANES) transpose_band(panel, PANEL, b, g->b_col, V_LANES, g->k);
-      else transpose_band(panel, PANEL, b, g->b_col, columns, g->k);
+      if (columns == V_LANES)
+        transpose_band(panel, PANEL, b, g->b_col, V_LANES, g->k);
+      else
+        transpose_band(panel, PANEL, b, g->b_col, columns, g->k);
     } else if (columns == V_LANES) {
       for (size_t p = 0; p < g->k; p++) v_store(panel + p * PANEL, v_load(b + p * g->b_row));
     } else {

@@ -92,8 +92,7 @@ static inline v_f32 v_load_dup_n(const float *p, size_t n) {
 static inline v_f32 v_fmaddsub(v_f32 a, v_f32 b, v_f32 c) { return _mm512_fmaddsub_ps(a, b, c); }
 static inline v_f32 v_fmsubadd(v_f32 a, v_f32 b, v_f32 c) { return _mm512_fmsubadd_ps(a, b, c); }
 static inline void v_load2(const float *p, v_f32 *even, v_f32 *odd) {
-  const __m512i step =
-      _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i step = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   v_f32 a = v_load(p), b = v_load(p + 16);
   *even = _mm512_permutex2var_ps(a, step, b);
   *odd = _mm512_permutex2var_ps(a, _mm512_add_epi32(step, _mm512_set1_epi32(1)), b);
@@ -101,8 +100,7 @@ static inline void v_load2(const float *p, v_f32 *even, v_f32 *odd) {
 static inline void v_store2(float *p, v_f32 even, v_f32 odd) {
   const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
   v_store(p, _mm512_permutex2var_ps(even, low, odd));
-  v_store(p + 16,
-          _mm512_permutex2var_ps(even, _mm512_add_epi32(low, _mm512_set1_epi32(8)), odd));
+  v_store(p + 16, _mm512_permutex2var_ps(even, _mm512_add_epi32(low, _mm512_set1_epi32(8)), odd));
 }
 
 static inline v_f32 v_load_bf16(const uint16_t *p) {

@@ -10,13 +10,13 @@ static bool add_matrix(size_t *sum, size_t a, size_t b) {
 }
 
 static bool count_block(const tpti_dims *d, size_t *count) {
-  size_t P = tpti_dims_P(d), E = tpti_dims_E(d), theta = d->rotation != TPTI_ROTATION_NONE;
+  size_t P = tpti_dims_P(d), E = tpti_dims_E(d), kv, theta = d->rotation != TPTI_ROTATION_NONE;
   *count = 0;
-  bool fits = add_matrix(count, d->D, d->D);                                /* q */
-  fits = fits && add_matrix(count, 2 * d->K * E, d->D);                     /* k, v */
-  fits = fits && add_matrix(count, d->D, d->D);                             /* o */
+  bool fits = tpti_mul(&kv, d->K, E);
+  for (int i = 0; i < 2; i++) fits = fits && add_matrix(count, d->D, d->D); /* q, o */
+  for (int i = 0; i < 2; i++) fits = fits && add_matrix(count, kv, d->D);   /* k, v */
   for (int i = 0; i < 3; i++) fits = fits && add_matrix(count, d->F, d->D); /* gate, up, down */
-  fits = fits && add_matrix(count, 2, d->D);                                /* n1, n2 */
+  for (int i = 0; i < 2; i++) fits = fits && tpti_add(count, *count, d->D); /* n1, n2 */
   return fits && add_matrix(count, theta, P / 2);
 }
 

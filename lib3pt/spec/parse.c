@@ -3,6 +3,10 @@
 
 #include "spec/keys.h"
 
+/* What is written can be read: "-1.2345678901234567e-123, " is the longest number of a list, the
+ * angles are at most 4096 of them, and the other keys are short. */
+_Static_assert(26 * (TPTI_YAML_ITEMS + 4096) + 4096 <= TPTI_YAML_BYTES, "a text can be read back");
+
 typedef struct reading {
   tpti_spec *spec;
   size_t lines[TPTI_KEYS]; /* where each key is in the text; 0: it is not */

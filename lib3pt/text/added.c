@@ -27,6 +27,8 @@ void tpti_added_free(tpti_added *added) {
 
 bool tpti_added_add(tpti_added *added, const char *text, tpti_added_token token) {
   token.offset = added->text.used;
+  if (added->count == 0 || token.id < added->lowest) added->lowest = token.id;
+  if (added->count == 0 || token.id > added->highest) added->highest = token.id;
   if (!tpti_buffer_append(&added->text, text, token.length) ||
       !tpti_buffer_append(&added->tokens, &token, sizeof token))
     return false;
@@ -52,6 +54,7 @@ const tpti_added_token *tpti_added_find(const tpti_added *added, const char *tex
 }
 
 const tpti_added_token *tpti_added_token_of(const tpti_added *added, uint32_t id) {
+  if (added->count == 0 || id < added->lowest || id > added->highest) return NULL;
   for (size_t i = added->count; i-- > 0;)
     if (tpti_added_at(added, i)->id == id) return tpti_added_at(added, i);
   return NULL;

@@ -4,6 +4,9 @@
 
 #include "text/step.h"
 
+/* Bounds of what a file may ask for: looking one up is a walk along the list. */
+enum { TPTI_MAX_ADDED = 1 << 14, TPTI_MAX_ADDED_LENGTH = 1 << 12 };
+
 typedef struct tpti_added_token {
   size_t offset; /* of its first byte in the table's text */
   size_t length;
@@ -20,6 +23,7 @@ typedef struct tpti_trie {
 typedef struct tpti_added {
   tpti_buffer text, tokens; /* tpti_added_token, in the order of the file */
   size_t count;
+  uint32_t lowest, highest;    /* ids */
   tpti_trie plain, normalized; /* looked for in the text as it is; in the normalized text */
   tpti_regex *word;            /* one word character; NULL where no token is a single word */
 } tpti_added;

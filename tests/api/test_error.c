@@ -35,7 +35,7 @@ START_TEST(a_handle_remembers_its_own) {
   tpt_context_set_threads(a, -1);
   tpt_context_threads(b, NULL);
   ck_assert_str_eq(tpt_error_message(), "threads is NULL");
-  ck_assert_int_eq(tpt_error_of(a, text, sizeof text, &length), TPT_E_ARGUMENT);
+  ck_assert_int_eq(tpt_error_of(a, text, sizeof text, &length), TPT_OK);
   ck_assert_ptr_nonnull(strstr(text, "-1"));
   ck_assert_ptr_nonnull(strstr(text, "256"));
   ck_assert_uint_eq(length, strlen(text));
@@ -50,9 +50,9 @@ START_TEST(a_short_buffer_is_no_failure) {
   size_t length = 0;
   ck_assert_int_eq(tpt_context_create(&context), TPT_OK);
   tpt_context_threads(context, NULL);
-  ck_assert_int_eq(tpt_error_of(context, NULL, 0, &length), TPT_E_ARGUMENT);
+  ck_assert_int_eq(tpt_error_of(context, NULL, 0, &length), TPT_OK);
   ck_assert_uint_eq(length, strlen("threads is NULL"));
-  ck_assert_int_eq(tpt_error_of(context, text, sizeof text, &length), TPT_E_ARGUMENT);
+  ck_assert_int_eq(tpt_error_of(context, text, sizeof text, &length), TPT_OK);
   ck_assert_str_eq(text, "threads");
   tpt_context_destroy(context);
 }

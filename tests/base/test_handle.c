@@ -1,6 +1,7 @@
 /* The head of a handle. */
 #include "base/handle.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/runner.h"
@@ -10,7 +11,7 @@ START_TEST(a_new_head_has_one_holder_and_no_failure) {
   char text[TPTI_ERROR_TEXT] = "x";
   tpti_handle_init(&handle, TPTI_MODEL);
   ck_assert(tpti_handle_is(&handle, TPTI_MODEL, "model"));
-  ck_assert_int_eq(tpti_handle_last(&handle, text), TPT_OK);
+  tpti_handle_last(&handle, text);
   ck_assert_str_eq(text, "");
   ck_assert(tpti_handle_release(&handle));
 }
@@ -51,7 +52,7 @@ START_TEST(a_failure_is_kept_and_a_success_changes_nothing) {
   ck_assert_int_eq(tpti_handle_keep(&handle, tpti_fail(TPT_E_IO, "first")), TPT_E_IO);
   ck_assert_int_eq(tpti_handle_keep(&handle, TPT_OK), TPT_OK);
   tpti_fail(TPT_E_STATE, "elsewhere");
-  ck_assert_int_eq(tpti_handle_last(&handle, text), TPT_E_IO);
+  tpti_handle_last(&handle, text);
   ck_assert_str_eq(text, "first");
   tpti_handle_release(&handle);
 }
@@ -59,7 +60,7 @@ END_TEST
 
 enum { ROUNDS = 2000 };
 
-/* Text and status belong together, whoever wrote last. */
+/* A text is never torn, whoever wrote last: its length is in its digits. */
 static void *fail_often(void *argument) {
   tpti_handle *handle = argument;
   char text[TPTI_ERROR_TEXT];
@@ -67,8 +68,8 @@ static void *fail_often(void *argument) {
     tpt_status status = i % 2 ? TPT_E_IO : TPT_E_FORMAT;
     tpti_handle_hold(handle);
     tpti_handle_keep(handle, tpti_fail(status, "%0*d", 100 + (int)status, (int)status));
-    status = tpti_handle_last(handle, text);
-    if (strlen(text) != 100 + (size_t)status) return argument;
+    tpti_handle_last(handle, text);
+    if (strlen(text) != 100 + strtoul(text, NULL, 10)) return argument;
     if (tpti_handle_release(handle)) return argument;
   }
   return NULL;

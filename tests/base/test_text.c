@@ -133,11 +133,11 @@ static void format_is(double value, const char *wanted) {
 
 START_TEST(doubles_are_written_short) {
   format_is(0.1, "0.1");
-  format_is(1e-6, "1e-06");
+  format_is(1e-6, "1.0e-06");
   format_is(3e-4, "0.0003");
   format_is(10000, "10000");
   format_is(-0.0, "-0");
-  format_is(1e300, "1e+300");
+  format_is(1e300, "1.0e+300");
   format_is(0.1 + 0.2, "0.30000000000000004");
   format_is(NAN, ".nan");
   format_is(-HUGE_VAL, "-.inf");

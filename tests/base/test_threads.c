@@ -268,32 +268,103 @@ START_TEST(a_progress_function_may_use_the_pool) {
 }
 END_TEST
 
+/* Items that wait for each other: each of three threads has one of the first three. */
+typedef struct meeting {
+  pthread_barrier_t barrier;
+  pthread_t caller;
+  atomic_int late, wrong_rounding, open_to_signals, cancel;
+  atomic_size_t done;
+  void *scratch[3];
+} meeting;
+
+static bool meet(meeting *m, size_t item) {
+  if (item < 3) pthread_barrier_wait(&m->barrier);
+  return pthread_equal(pthread_self(), m->caller) != 0;
+}
+
+/* With a run of three threads that does `items`. */
+static void hold_meeting(meeting *m, size_t items, tpti_task task, tpti_run run) {
+  pthread_barrier_init(&m->barrier, NULL, 3);
+  m->caller = pthread_self();
+  run.pool = tpti_pool_create(&tpti_memory_default);
+  run.cancel = &m->cancel;
+  tpti_pool_set_threads(run.pool, 3);
+  tpti_parallel(&run, items, task, m);
+  ck_assert_int_eq(tpti_run_status(&run) != TPT_OK, atomic_load(&m->cancel) != 0);
+  tpti_pool_destroy(run.pool);
+  pthread_barrier_destroy(&m->barrier);
+}
+
+static void be_late(void *argument, size_t item, void *scratch) {
+  meeting *m = argument;
+  m->scratch[item] = scratch;
+  if (!meet(m, item)) usleep(20000);
+  atomic_fetch_add(&m->late, 1);
+}
+
+START_TEST(the_caller_waits_for_the_last) {
+  meeting m = {0};
+  char mine;
+  hold_meeting(&m, 3, be_late, (tpti_run){.scratch = &mine});
+  ck_assert_int_eq(atomic_load(&m.late), 3);
+  int callers = 0;
+  for (size_t i = 0; i < 3; i++) {
+    ck_assert_ptr_ne(m.scratch[i], m.scratch[(i + 1) % 3]);
+    callers += m.scratch[i] == &mine;
+    ck_assert(m.scratch[i] == &mine || (size_t)m.scratch[i] % TPTI_ALIGNMENT == 0);
+  }
+  ck_assert_int_eq(callers, 1);
+}
+END_TEST
+
 static void look_at_thread(void *argument, size_t item, void *scratch) {
+  meeting *m = argument;
   sigset_t blocked;
-  (void)item;
   (void)scratch;
+  bool caller = meet(m, item);
   pthread_sigmask(SIG_SETMASK, NULL, &blocked);
-  work *w = argument;
-  if (fegetround() != FE_UPWARD) atomic_fetch_add(&w->seen[0], 1);
-  if (pthread_equal(pthread_self(), w->caller)) return;
-  if (!sigismember(&blocked, SIGTERM)) atomic_fetch_add(&w->seen[1], 1);
+  if (fegetround() != FE_UPWARD) atomic_fetch_add(&m->wrong_rounding, 1);
+  if (!caller && !sigismember(&blocked, SIGTERM)) atomic_fetch_add(&m->open_to_signals, 1);
+}
+
+static void only_meet(void *argument, size_t item, void *scratch) {
+  meet(argument, item);
+  (void)scratch;
 }
 
 START_TEST(workers_round_as_the_caller_and_take_no_signals) {
-  work w = {.caller = pthread_self()};
-  tpti_pool *pool = tpti_pool_create(&tpti_memory_default);
-  tpti_pool_set_threads(pool, 3);
-  use(pool, ITEMS, 100);
-  fesetround(FE_UPWARD);
-  tpti_run run = run_on(pool);
-  for (int i = 0; i < 50; i++) tpti_parallel(&run, ITEMS, look_at_thread, &w);
-  fesetround(FE_TONEAREST);
-  ck_assert_int_eq(atomic_load(&w.seen[0]), 0);
-  ck_assert_int_eq(atomic_load(&w.seen[1]), 0);
+  meeting m = {.caller = pthread_self()};
   sigset_t mine;
+  tpti_run run = run_on(tpti_pool_create(&tpti_memory_default));
+  tpti_pool_set_threads(run.pool, 3);
+  pthread_barrier_init(&m.barrier, NULL, 3);
+  tpti_parallel(&run, 3, only_meet, &m); /* the threads start with the old rounding */
+  fesetround(FE_UPWARD);
+  tpti_parallel(&run, 3, look_at_thread, &m);
+  fesetround(FE_TONEAREST);
+  ck_assert_int_eq(atomic_load(&m.wrong_rounding), 0);
+  ck_assert_int_eq(atomic_load(&m.open_to_signals), 0);
   pthread_sigmask(SIG_SETMASK, NULL, &mine);
   ck_assert(!sigismember(&mine, SIGTERM));
-  tpti_pool_destroy(pool);
+  tpti_pool_destroy(run.pool);
+  pthread_barrier_destroy(&m.barrier);
+}
+END_TEST
+
+enum { MANY = 30000000 };
+
+static void cancel_in_meeting(void *argument, size_t item, void *scratch) {
+  meeting *m = argument;
+  (void)scratch;
+  if (meet(m, item)) atomic_store(&m->cancel, 1);
+  atomic_fetch_add(&m->done, 1);
+}
+
+START_TEST(a_cancel_stops_the_workers_too) {
+  meeting m = {0};
+  hold_meeting(&m, MANY, cancel_in_meeting, (tpti_run){0});
+  ck_assert_uint_ge(atomic_load(&m.done), 3);
+  ck_assert_uint_lt(atomic_load(&m.done), MANY);
 }
 END_TEST
 
@@ -311,6 +382,8 @@ static Suite *suite(void) {
   tcase_add_test(c, a_cancelled_run_stops_and_stays_stopped);
   tcase_add_test(c, progress_is_called_when_it_is_time);
   tcase_add_test(c, a_progress_function_may_use_the_pool);
+  tcase_add_test(c, the_caller_waits_for_the_last);
+  tcase_add_test(c, a_cancel_stops_the_workers_too);
   tcase_add_test(c, workers_round_as_the_caller_and_take_no_signals);
   suite_add_tcase(s, c);
   return s;

@@ -10,14 +10,14 @@ from pathlib import Path
 
 
 def main():
-    readme, include, shared = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+    readme, include, shared = (Path(word).resolve() for word in sys.argv[1:])
     programs = re.findall(r"^```c\n(.*?)^```", readme.read_text(encoding="utf-8"), re.S | re.M)
     if not programs:
         sys.exit("README.md has no C program")
     for program in programs:
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "readme.c").write_text(program)
-            words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", include, "readme.c", "-o", "readme",
+            words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(include), "readme.c", "-o", "readme",
                      str(shared), f"-Wl,-rpath,{shared.parent}"]
             for words in (words, ["./readme"]):
                 done = subprocess.run(words, cwd=folder, capture_output=True, text=True)

@@ -16,12 +16,22 @@ static const char small[] =
 static image small_image(void) { return make_image(small, sizeof small - 1, 14); }
 
 START_TEST(length_word_rules) {
-  static const uint64_t words[] = {
-      0, 100000001, 1, 3, UINT64_MAX, UINT64_MAX - 7, UINT64_C(1) << 63};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+  static const struct {
+    uint64_t word;
+    const char *reason;
+  } rows[] = {{0, "header"},
+              {1, "line 1"},
+              {3, "only 2 follow"},
+              {100000000, "only 2 follow"},
+              {100000001, "at most 100000000"},
+              {UINT64_C(1) << 63, "at most 100000000"},
+              {UINT64_MAX - 7, "at most 100000000"},
+              {UINT64_MAX, "at most 100000000"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     image from = make_image("{}", 2, 0);
-    memcpy(from.bytes, &words[i], 8);
+    memcpy(from.bytes, &rows[i].word, 8);
     ck_assert_int_eq(try_image(&from), TPT_E_FORMAT);
+    ck_assert_message(rows[i].reason);
     free(from.bytes);
   }
   for (size_t size = 0; size < 8; size++) {

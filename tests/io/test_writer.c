@@ -173,6 +173,32 @@ START_TEST(failed_rename_leaves_nothing) {
 }
 END_TEST
 
+/* Root may do anything: it becomes nobody meanwhile. */
+START_TEST(permissions_are_respected) {
+  const char *locked = in_folder("locked");
+  put_file(locked, "old", 3);
+  ck_assert_int_eq(chmod(locked, 0444), 0);
+  ck_assert_int_eq(chmod(folder, 0777), 0);
+  uid_t user = geteuid();
+  if (user == 0) ck_assert_int_eq(seteuid(65534), 0);
+  tpt_status open_folder = save(in_folder("free"), "a", 1);
+  tpt_status locked_file = save(locked, "new", 3);
+  ck_assert_message("Permission denied");
+  if (user == 0) ck_assert_int_eq(seteuid(0), 0);
+  ck_assert_int_eq(chmod(folder, 0555), 0);
+  if (user == 0) ck_assert_int_eq(seteuid(65534), 0);
+  tpt_status locked_folder = save(in_folder("more"), "a", 1);
+  ck_assert_message("Permission denied");
+  if (user == 0) ck_assert_int_eq(seteuid(user), 0);
+  ck_assert_int_eq(chmod(folder, 0755), 0);
+  ck_assert_int_eq(open_folder, TPT_OK);
+  ck_assert_int_eq(locked_file, TPT_E_IO);
+  ck_assert_int_eq(locked_folder, TPT_E_IO);
+  check_file(locked, "old", 3);
+  ck_assert_uint_eq(files_in_folder(), 2);
+}
+END_TEST
+
 START_TEST(no_memory_no_file) {
   tpti_test_allocator a;
   tpti_test_allocator_init(&a);
@@ -197,6 +223,7 @@ int main(void) {
                                 relative_path_survives_a_change_of_folder,
                                 failed_write_leaves_nothing,
                                 failed_rename_leaves_nothing,
+                                permissions_are_respected,
                                 no_memory_no_file};
   return tpti_test_main(suite_of("writer", tests, sizeof tests / sizeof *tests));
 }

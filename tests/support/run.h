@@ -5,8 +5,8 @@
 
 #include "base/threads.h"
 
-/* Bytes of run->pack: enough for a product of 2048 x 2048 by 2048. */
-enum { TPTI_TEST_PACK = 32 << 20 };
+/* Bytes of run->pack; tpti_gemm_pack asks for at most 16 x 192 x 192 floats, 2.4 MB. */
+enum { TPTI_TEST_PACK = 4 << 20 };
 
 /* threads 1 or more; ends the running test where memory is short. */
 tpti_run *tpti_test_run(int32_t threads);

@@ -1,0 +1,159 @@
+/* Ids to text: the tokens' texts as a list of strings, which the decoder's steps turn into other
+ * lists; the strings that are left, end to end, are the text. */
+#include <string.h>
+
+#include "base/text.h"
+#include "text/alphabet.h"
+#include "text/decode_step.h"
+#include "text/tokenizer.h"
+
+enum { TICK_TOKENS = 1 << 12 };
+
+static bool is_left_out(const tpti_tokenizer *t, uint32_t id, const char **text, size_t *length) {
+  const tpti_added_token *added = t->added.count ? tpti_added_token_of(&t->added, id) : NULL;
+  *text = tpti_tokenizer_text(t, id, length);
+  return !*text || (added && added->special);
+}
+
+static tpt_status collect(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids, size_t count,
+                          tpti_strings *list) {
+  tpt_status status = TPT_OK;
+  for (size_t i = 0; i < count && !status; i++) {
+    const char *text;
+    size_t length;
+    if (i % TICK_TOKENS == 0) status = tpti_tick(run);
+    if (status || is_left_out(t, (uint32_t)ids[i], &text, &length)) continue;
+    tpti_buffer_append(&list->text, text, length);
+    tpti_strings_end(list);
+  }
+  return status;
+}
+
+static tpt_status check_ids(const tpti_tokenizer *t, const int32_t *ids, size_t count) {
+  size_t size = tpti_tokenizer_size(t);
+  for (size_t i = 0; i < count; i++)
+    if (ids[i] < 0 || (size_t)ids[i] >= size)
+      return tpti_fail(TPT_E_ARGUMENT, "ids[%zu] is %d; allowed: 0 to %zu", i, ids[i], size - 1);
+  return TPT_OK;
+}
+
+/* The text of a part of the ids: `middle` where others stand before it, `hold` where a character
+ * that is not complete is kept back. */
+static tpt_status decode_part(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids,
+                              size_t count, tpti_decode_mode mode, tpti_buffer *out) {
+  tpti_strings one, two;
+  tpti_strings_init(&one, t->memory);
+  tpti_strings_init(&two, t->memory);
+  tpti_matchers matchers;
+  tpt_status status = tpti_matchers_create(&t->decoder, &matchers);
+  if (!status) status = collect(t, run, ids, count, &one);
+  mode.raw = t->raw_bytes;
+  if (!status) status = tpti_decode_steps(&t->decoder, &matchers, mode, &one, &two);
+  if (!status) tpti_buffer_append(out, one.text.data, one.text.used);
+  if (!status && (one.text.failed || one.ends.failed || out->failed))
+    status = tpti_fail_memory(one.text.used);
+  tpti_matchers_free(&matchers);
+  tpti_strings_free(&one);
+  tpti_strings_free(&two);
+  return status;
+}
+
+tpt_status tpti_tokenizer_decode(const tpti_tokenizer *tokenizer, tpti_run *run,
+                                 const int32_t *ids, size_t count, tpti_buffer *out) {
+  tpt_status status = check_ids(tokenizer, ids, count);
+  if (status) return status;
+  return decode_part(tokenizer, run, ids, count, (tpti_decode_mode){0}, out);
+}
+
+/* ---- the tail ---- */
+
+/* Is the decoder such that a text can be decoded from the middle on, at a place where a character
+ * ends and something was written before? Then a stream costs no more than its own tokens. */
+static bool can_begin_anywhere(const tpti_tokenizer *t) {
+  bool fused = false;
+  for (size_t i = 0; i < t->decoder.count; i++) {
+    const tpti_step *step = t->decoder.at + i;
+    if (step->kind == TPTI_STEP_WORDS || (i > 0 && step->kind == TPTI_STEP_UNBYTES)) return false;
+    if (fused && (step->kind == TPTI_STEP_REPLACE || step->kind == TPTI_STEP_FALLBACK)) return false;
+    if (step->kind == TPTI_STEP_TRIM && step->stop) return false;
+    if (step->kind == TPTI_STEP_FUSE || step->kind == TPTI_STEP_UNBYTES) fused = true;
+  }
+  return true;
+}
+
+/* Does this token end with a complete character, whatever comes after? */
+static bool ends_character(const tpti_tokenizer *t, const char *text, size_t length,
+                           tpti_buffer *bytes) {
+  bool level = t->decoder.count && t->decoder.at[0].kind == TPTI_STEP_UNBYTES;
+  if (length == 0) return false;
+  if (!level) return tpti_fallback_byte(text, length) < 0;
+  bytes->used = 0;
+  tpti_alphabet_read(bytes, text, length);
+  size_t at = bytes->used;
+  while (at > 0 && ((uint8_t)bytes->data[at - 1] & 0xc0) == 0x80) at--;
+  if (at == 0) return false;
+  return tpti_utf8_valid(bytes->data + at - 1, bytes->used - at + 1) == bytes->used - at + 1;
+}
+
+/* The last place at or before `done` to begin at; 0: the beginning. */
+static size_t place_before(const tpti_tokenizer *t, const int32_t *ids, size_t done) {
+  tpti_buffer bytes;
+  tpti_buffer_init(&bytes, t->memory);
+  for (; done > 0; done--) {
+    const char *text;
+    size_t length;
+    if (is_left_out(t, (uint32_t)ids[done - 1], &text, &length)) continue;
+    if (ends_character(t, text, length, &bytes)) break;
+  }
+  tpti_buffer_free(&bytes);
+  return done;
+}
+
+/* The beginning may lose characters (a leading space): decode so much of it that some text is left,
+ * after which nothing more is lost. 0: there is no such place before `most`. */
+static size_t first_written(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids, size_t most,
+                            tpti_buffer *scratch) {
+  for (size_t count = 1; count <= most; count *= 2) {
+    scratch->used = 0;
+    if (decode_part(t, run, ids, count, (tpti_decode_mode){.hold = true}, scratch)) return 0;
+    if (scratch->used) return count;
+  }
+  return 0;
+}
+
+static bool continues(char byte) { return ((uint8_t)byte & 0xc0) == 0x80; }
+
+static tpt_status tail_from(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids,
+                            size_t count, size_t done, size_t from, tpti_buffer *before,
+                            tpti_buffer *out) {
+  tpti_decode_mode mode = {.hold = true, .middle = from > 0};
+  before->used = 0;
+  tpt_status status = decode_part(t, run, ids + from, done - from, mode, before);
+  size_t start = out->used, known = before->used;
+  if (!status) status = decode_part(t, run, ids + from, count - from, mode, out);
+  if (status) return status;
+  size_t all = out->used - start;
+  if (known > all) known = all;
+  /* A run of bytes that was good so far and then is not becomes other characters. */
+  while (!t->raw_bytes && known < all && continues(out->data[start + known])) known++;
+  memmove(out->data + start, out->data + start + known, all - known);
+  out->used = start + all - known;
+  return TPT_OK;
+}
+
+tpt_status tpti_tokenizer_decode_tail(const tpti_tokenizer *tokenizer, tpti_run *run,
+                                      const int32_t *ids, size_t count, size_t done,
+                                      tpti_buffer *out) {
+  if (done > count)
+    return tpti_fail(TPT_E_ARGUMENT, "done is %zu; allowed: 0 to count, %zu", done, count);
+  tpt_status status = check_ids(tokenizer, ids, count);
+  if (status) return status;
+  tpti_buffer before;
+  tpti_buffer_init(&before, tokenizer->memory);
+  size_t from = can_begin_anywhere(tokenizer) ? place_before(tokenizer, ids, done) : 0;
+  size_t first = from ? first_written(tokenizer, run, ids, from, &before) : 0;
+  if (first == 0 || first > from) from = 0;
+  status = tail_from(tokenizer, run, ids, count, done, from, &before, out);
+  tpti_buffer_free(&before);
+  return status;
+}

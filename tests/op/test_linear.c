@@ -1,0 +1,170 @@
+/* Linear maps against their equations in float64. */
+#include "op/linear.h"
+
+#include "gradient.h"
+#include "support/runner.h"
+
+typedef struct shape {
+  size_t M, out, in;
+} shape;
+
+static const shape shapes[] = {{1, 1, 1},    {2, 3, 5},      {3, 1, 2},
+                               {5, 7, 3},    {7, 2, 7},      {33, 17, 70},
+                               {64, 96, 40}, {130, 50, 300}, {1100, 130, 70}};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+typedef enum base_kind { NO_BASE, OTHER_BASE, OWN_BASE, BASES } base_kind;
+
+/* out [rows, cols] = base + sum over p of a(row, p) b(p, col), strides of p and of the other index.
+ */
+typedef struct view {
+  const float *x;
+  size_t line, step;
+} view;
+
+static double *equation(arrays *hold, const float *base, view a, view b, size_t rows, size_t cols,
+                        size_t terms) {
+  double *out = zeros(hold, rows * cols);
+  for (size_t i = 0; i < rows * cols; i++) {
+    size_t r = i / cols, c = i % cols;
+    if (base) out[i] = (double)base[i];
+    for (size_t p = 0; p < terms; p++) {
+      out[i] += (double)a.x[r * a.line + p * a.step] * (double)b.x[c * b.line + p * b.step];
+    }
+  }
+  return out;
+}
+
+/* An output and its base: output is NaN unless it is its own base. */
+static float *output(arrays *hold, const float *other, size_t count, base_kind kind) {
+  return kind == OWN_BASE ? copied(hold, other, count) : poisoned(hold, count);
+}
+static const float *base_of(const float *own, const float *other, base_kind kind) {
+  return kind == NO_BASE ? NULL : kind == OWN_BASE ? own : other;
+}
+
+START_TEST(forward_is_the_equation) {
+  const shape *s = &shapes[_i / BASES];
+  base_kind kind = (base_kind)(_i % BASES);
+  arrays a = {0};
+  tpti_run *run = tpti_test_run(2);
+  float *x = filled(&a, s->M * s->in, 1), *w = filled(&a, s->out * s->in, 2);
+  float *other = filled(&a, s->M * s->out, 3), *y = output(&a, other, s->M * s->out, kind);
+  tpti_linear_forward(run, y, base_of(y, other, kind), x, w, s->M, s->out, s->in);
+  double *want = equation(&a, kind == NO_BASE ? NULL : other, (view){x, s->in, 1},
+                          (view){w, s->in, 1}, s->M, s->out, s->in);
+  tpti_test_near(y, want, s->M * s->out, near_forward);
+  tpti_test_run_free(run);
+  arrays_free(&a);
+}
+END_TEST
+
+START_TEST(backward_input_is_the_equation) {
+  const shape *s = &shapes[_i / BASES];
+  base_kind kind = (base_kind)(_i % BASES);
+  arrays a = {0};
+  tpti_run *run = tpti_test_run(2);
+  float *dy = filled(&a, s->M * s->out, 1), *w = filled(&a, s->out * s->in, 2);
+  float *other = filled(&a, s->M * s->in, 3), *dx = output(&a, other, s->M * s->in, kind);
+  tpti_linear_backward_input(run, dx, base_of(dx, other, kind), dy, w, s->M, s->out, s->in);
+  double *want = equation(&a, kind == NO_BASE ? NULL : other, (view){dy, s->out, 1},
+                          (view){w, 1, s->in}, s->M, s->in, s->out);
+  tpti_test_near(dx, want, s->M * s->in, near_backward);
+  tpti_test_run_free(run);
+  arrays_free(&a);
+}
+END_TEST
+
+START_TEST(backward_weight_adds_the_equation) {
+  const shape *s = &shapes[_i];
+  arrays a = {0};
+  tpti_run *run = tpti_test_run(2);
+  float *dy = filled(&a, s->M * s->out, 1), *x = filled(&a, s->M * s->in, 2);
+  float *was = filled(&a, s->out * s->in, 3), *dw = copied(&a, was, s->out * s->in);
+  tpti_linear_backward_weight(run, dw, dy, x, s->M, s->out, s->in);
+  double *want = equation(&a, was, (view){dy, 1, s->out}, (view){x, 1, s->in}, s->out, s->in, s->M);
+  tpti_test_near(dw, want, s->out * s->in, near_backward);
+  tpti_test_run_free(run);
+  arrays_free(&a);
+}
+END_TEST
+
+START_TEST(rows_are_forward) {
+  const shape *s = &shapes[_i / BASES];
+  base_kind kind = (base_kind)(_i % BASES);
+  arrays a = {0};
+  tpti_run *run = tpti_test_run(3);
+  float *x = filled(&a, s->M * s->in, 1), *w = filled(&a, s->out * s->in, 2);
+  float *other = filled(&a, s->M * s->out, 3), *y = output(&a, other, s->M * s->out, kind);
+  tpti_linear_rows(run, y, base_of(y, other, kind), x, w, s->M, s->out, s->in);
+  double *want = equation(&a, kind == NO_BASE ? NULL : other, (view){x, s->in, 1},
+                          (view){w, s->in, 1}, s->M, s->out, s->in);
+  tpti_test_near(y, want, s->M * s->out, near_forward);
+  tpti_test_run_free(run);
+  arrays_free(&a);
+}
+END_TEST
+
+START_TEST(a_row_has_the_bits_it_has_alone) {
+  enum { M = 9, OUT = 700, IN = 130 };
+  arrays a = {0};
+  tpti_run *run = tpti_test_run(2);
+  float *x = filled(&a, M * IN, 1), *w = filled(&a, OUT * IN, 2);
+  float *y = poisoned(&a, M * OUT), *alone = poisoned(&a, OUT);
+  tpti_linear_rows(run, y, NULL, x, w, M, OUT, IN);
+  for (size_t m = 0; m < M; m++) {
+    tpti_linear_rows(run, alone, NULL, x + m * IN, w, 1, OUT, IN);
+    same_bits(alone, y + m * OUT, (size_t)OUT);
+  }
+  tpti_test_run_free(run);
+  arrays_free(&a);
+}
+END_TEST
+
+/* Many tiles, and a weight gradient whose rows are cut into slices. */
+START_TEST(threads_do_not_change_bits) {
+  enum { M = 2100, OUT = 60, IN = 100 };
+  arrays a = {0};
+  float *x = filled(&a, M * IN, 1), *w = filled(&a, OUT * IN, 2), *dy = filled(&a, M * OUT, 3);
+  float *y[THREAD_COUNTS], *dx[THREAD_COUNTS], *dw[THREAD_COUNTS];
+  ck_assert_uint_gt(tpti_linear_pack(M, OUT, IN, true), 0);
+  for (size_t t = 0; t < THREAD_COUNTS; t++) {
+    tpti_run *run = tpti_test_run(thread_counts[t]);
+    y[t] = poisoned(&a, M * OUT);
+    dx[t] = poisoned(&a, M * IN);
+    dw[t] = copied(&a, w, OUT * IN);
+    tpti_linear_forward(run, y[t], NULL, x, w, M, OUT, IN);
+    tpti_linear_backward_input(run, dx[t], NULL, dy, w, M, OUT, IN);
+    tpti_linear_backward_weight(run, dw[t], dy, x, M, OUT, IN);
+    same_bits(y[t], y[0], (size_t)M * OUT);
+    same_bits(dx[t], dx[0], (size_t)M * IN);
+    same_bits(dw[t], dw[0], (size_t)OUT * IN);
+    tpti_test_run_free(run);
+  }
+  arrays_free(&a);
+}
+END_TEST
+
+START_TEST(pack_is_for_training_and_large_sums) {
+  ck_assert_uint_eq(tpti_linear_pack(8, 64, 64, true), 0);
+  ck_assert_uint_eq(tpti_linear_pack(8192, 384, 192, false), 0);
+  ck_assert_uint_gt(tpti_linear_pack(8192, 384, 192, true), 0);
+  ck_assert_uint_le(tpti_linear_pack(8192, 32000, 768, true), 8u << 20);
+}
+END_TEST
+
+static Suite *suite(void) {
+  Suite *s = suite_create("op linear");
+  TCase *tests = tcase_create("linear");
+  tcase_add_loop_test(tests, forward_is_the_equation, 0, SHAPES * BASES);
+  tcase_add_loop_test(tests, backward_input_is_the_equation, 0, SHAPES * BASES);
+  tcase_add_loop_test(tests, backward_weight_adds_the_equation, 0, SHAPES);
+  tcase_add_loop_test(tests, rows_are_forward, 0, SHAPES * BASES);
+  tcase_add_test(tests, a_row_has_the_bits_it_has_alone);
+  tcase_add_test(tests, threads_do_not_change_bits);
+  tcase_add_test(tests, pack_is_for_training_and_large_sums);
+  suite_add_tcase(s, tests);
+  return s;
+}
+
+int main(void) { return tpti_test_main(suite()); }
