@@ -9,10 +9,10 @@ typedef enum tpti_model_kind { TPTI_MODEL_BPE, TPTI_MODEL_WORD_LEVEL } tpti_mode
 
 /* The parts of tokenizer.json whose text is kept and written again as it was. */
 typedef enum tpti_section {
-  TPTI_NORMALIZER,
-  TPTI_PRE_TOKENIZER,
-  TPTI_POST_PROCESSOR,
-  TPTI_DECODER,
+  TPTI_PART_NORMALIZER,
+  TPTI_PART_PRE_TOKENIZER,
+  TPTI_PART_POST_PROCESSOR,
+  TPTI_PART_DECODER,
   TPTI_SECTIONS
 } tpti_section;
 

@@ -165,10 +165,10 @@ static tpt_status write_model(tpti_buffer *out, tpti_run *run, const tpti_tokeni
 tpt_status tpti_tokenizer_format(const tpti_tokenizer *t, tpti_run *run, tpti_buffer *out) {
   put(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,");
   write_added(out, t);
-  write_section(out, "normalizer", &t->sections[TPTI_NORMALIZER]);
-  write_section(out, "pre_tokenizer", &t->sections[TPTI_PRE_TOKENIZER]);
-  write_section(out, "post_processor", &t->sections[TPTI_POST_PROCESSOR]);
-  write_section(out, "decoder", &t->sections[TPTI_DECODER]);
+  write_section(out, "normalizer", &t->sections[TPTI_PART_NORMALIZER]);
+  write_section(out, "pre_tokenizer", &t->sections[TPTI_PART_PRE_TOKENIZER]);
+  write_section(out, "post_processor", &t->sections[TPTI_PART_POST_PROCESSOR]);
+  write_section(out, "decoder", &t->sections[TPTI_PART_DECODER]);
   tpt_status status = write_model(out, run, t);
   put(out, "}\n");
   if (!status && out->failed) return tpti_fail_memory(out->used);

@@ -173,7 +173,7 @@ START_TEST(arguments_are_named) {
   ck_assert_int_eq(tpt_dataset_window(dataset, 0, 1, ids, NULL), TPT_E_ARGUMENT);
   char text[64];
   size_t length;
-  ck_assert_int_eq(tpt_error_of(dataset, text, sizeof text, &length), TPT_E_ARGUMENT);
+  ck_assert_int_eq(tpt_error_of(dataset, text, sizeof text, &length), TPT_OK);
   ck_assert_str_eq(text, "targets is NULL");
   tpt_dataset_destroy(dataset);
   tpt_dataset_destroy(NULL);
@@ -189,7 +189,7 @@ START_TEST(files_that_are_refused) {
   ck_assert_int_eq(tpt_dataset_open(context, "/no/such/file.u16", &dataset), TPT_E_IO);
   ck_assert_message("/no/such/file.u16");
   ck_assert_ptr_null(dataset);
-  ck_assert_int_eq(tpt_error_of(context, text, sizeof text, &length), TPT_E_IO);
+  ck_assert_int_eq(tpt_error_of(context, text, sizeof text, &length), TPT_OK);
   ck_assert_int_eq(tpt_dataset_open(context, "file.txt", &dataset), TPT_E_FORMAT);
   ck_assert_int_eq(truncate(path, 3), 0);
   ck_assert_int_eq(tpt_dataset_open(context, path, &dataset), TPT_E_FORMAT);

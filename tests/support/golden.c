@@ -17,9 +17,12 @@ struct tpti_golden {
   char yaml[1200];
 };
 
-static const char *const CASES[] = {"aux_free",     "four_phase_deep",   "learned_dc",
-                                    "long_context", "one_phase",         "rope_only",
-                                    "three_phase",  "zero_mean_residual"};
+static const char *const CASES[] = {
+    "aux_free",     "four_phase_deep", "grouped",           "ignore_but_one", "ignore_first",
+    "ignore_last",  "ignore_sequence", "learned_dc",        "learned_scaled", "list_residual",
+    "long_context", "one_phase",       "one_position",      "one_sequence",   "one_token",
+    "rope_only",    "six_phase",       "smallest",          "three_phase",    "two_phase",
+    "two_words",    "unaligned",       "zero_mean_residual"};
 
 const char *tpti_golden_case(size_t index) {
   return index < sizeof CASES / sizeof CASES[0] ? CASES[index] : NULL;
@@ -168,7 +171,15 @@ static const char *aligned(const tpti_golden *g) {
   return integer(g, "n_q_heads") % n == 0 && integer(g, "n_kv_heads") % n == 0 ? "true" : "false";
 }
 
+/* The DC profile: a word, or a list as YAML has it too. The result is the caller's. */
+static char *profile(const tpti_golden *g) {
+  const json_t *dc = json_object_get(g->oracle, "dc");
+  return json_is_array(dc) ? json_dumps(dc, 0) : strdup(tpti_golden_text(g, "dc"));
+}
+
 const char *tpti_golden_yaml(tpti_golden *g) {
+  char *dc = profile(g);
+  ck_assert_ptr_nonnull(dc);
   int used = snprintf(
       g->yaml, sizeof g->yaml,
       "model:\n  vocab_size: %d\n  d_model: %d\n  n_layers: %d\n  n_q_heads: %d\n"
@@ -180,9 +191,9 @@ const char *tpti_golden_yaml(tpti_golden *g) {
       integer(g, "vocab_size"), integer(g, "d_model"), integer(g, "n_layers"),
       integer(g, "n_q_heads"), integer(g, "n_kv_heads"), integer(g, "d_ff"), integer(g, "n_phases"),
       integer(g, "seq"), tpti_golden_number(g, "rope_base"), tpti_golden_number(g, "norm_eps"),
-      aligned(g), tpti_golden_text(g, "embed_scale"), tpti_golden_text(g, "dc"),
-      tpti_golden_text(g, "rotation"), integer(g, "batch"), integer(g, "ignore_index"),
-      tpti_golden_number(g, "aux_coef"));
+      aligned(g), tpti_golden_text(g, "embed_scale"), dc, tpti_golden_text(g, "rotation"),
+      integer(g, "batch"), integer(g, "ignore_index"), tpti_golden_number(g, "aux_coef"));
+  free(dc);
   ck_assert(used > 0 && (size_t)used < sizeof g->yaml);
   return g->yaml;
 }
