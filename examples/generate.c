@@ -33,7 +33,11 @@ typedef struct story {
 
 static void show(const tpt_tokenizer *tokenizer, story *s) {
   char text[4096];
-  size_t length;
+  size_t length, vocab;
+  check(tpt_tokenizer_vocab_size(tokenizer, &vocab));
+  if ((size_t)s->ids[s->count - 1] >= vocab)
+    die("the model wrote token %d, and %s has %zu: was it trained with another one?",
+        (int)s->ids[s->count - 1], tokenizer_path, vocab);
   check(
       tpt_tokenizer_decode_tail(tokenizer, s->ids, s->count, s->shown, text, sizeof text, &length));
   fwrite(text, 1, length < sizeof text ? length : sizeof text - 1, stdout);

@@ -48,15 +48,16 @@ static tpt_status run_evaluation(const job *e, size_t seq, tpt_evaluation *ours)
   tpt_status status = read_windows(e, &evaluator);
   *ours = (tpt_evaluation){.loss = tpti_evaluator_loss(&evaluator), .tokens = evaluator.counted};
   ours->perplexity = exp(ours->loss);
+  if (!status && !isfinite(ours->loss)) status = tpti_fail(TPT_E_NUMERIC, "the loss is not finite");
   tpti_give(memory, block, bytes);
   return status;
 }
 
 static tpt_status evaluate(const tpt_model *model, const tpt_config *config,
                            const tpt_dataset *dataset, const size_t shape[2],
-                           tpt_evaluation *result) {
+                           tpt_evaluation *evaluation) {
   size_t seq = shape[0], most = model->net.dims.max_seq_len, windows = 0;
-  TPTI_NEED(result);
+  TPTI_NEED(evaluation);
   if (config && !tpti_handle_is(config, TPTI_CONFIG, "config")) return TPT_E_ARGUMENT;
   if (!tpti_handle_is(dataset, TPTI_DATASET, "dataset")) return TPT_E_ARGUMENT;
   if (seq == 0 || seq > most)
@@ -76,7 +77,7 @@ static tpt_status evaluate(const tpt_model *model, const tpt_config *config,
                  .windows = shape[1] && shape[1] < windows ? shape[1] : windows};
   tpt_evaluation ours;
   if ((status = run_evaluation(&e, seq, &ours))) return status;
-  return tpti_result(result, &ours, sizeof ours, sizeof ours, "evaluation");
+  return tpti_result(evaluation, &ours, sizeof ours, sizeof ours, "evaluation");
 }
 
 tpt_status tpt_evaluate(const tpt_model *model, const tpt_config *config,

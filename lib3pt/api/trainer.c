@@ -228,7 +228,7 @@ static tpt_status make_logits(tpt_trainer *t) {
 }
 
 static tpt_status logits(tpt_trainer *t, const float **result) {
-  TPTI_NEED(result);
+  if (!result) return tpti_fail(TPT_E_ARGUMENT, "logits is NULL");
   tpt_status status = need_forward(t);
   if (!status) status = make_logits(t);
   if (status) return status;
@@ -245,7 +245,7 @@ tpt_status tpt_trainer_logits(tpt_trainer *trainer, const float **result) {
 }
 
 static tpt_status loss(tpt_trainer *t, const int32_t *targets, double *result) {
-  TPTI_NEED(result);
+  if (!result) return tpti_fail(TPT_E_ARGUMENT, "loss is NULL");
   tpt_status status = need_forward(t);
   if (!status) status = check_targets(t, targets, t->B * t->T);
   if (status) return status;
@@ -323,7 +323,7 @@ static tpt_status run_accumulate(tpt_trainer *t, const int32_t *targets, double 
 
 static tpt_status accumulate(tpt_trainer *t, const int32_t *tokens, const int32_t *targets,
                              const size_t shape[2], double *result) {
-  TPTI_NEED(result);
+  if (!result) return tpti_fail(TPT_E_ARGUMENT, "loss is NULL");
   tpt_status status = check_batch(t, tokens, shape[0], shape[1]);
   if (!status) status = check_targets(t, targets, shape[0] * shape[1]);
   if (!status) status = need_clean(t);

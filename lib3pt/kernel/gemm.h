@@ -36,7 +36,7 @@ tpti_gemm_tile_fn tpti_gemm_tile_blis;
  * tpti_gemm_pack(m, n, k) bytes; it may be NULL where that is 0. */
 void tpti_gemm_run(tpti_run *run, const tpti_gemm *g);
 
-/* Never less for larger sizes, at most 2.3 MiB, and 0 for small products. */
+/* Never less for larger sizes, at most 3 MiB, and 0 for small products. */
 size_t tpti_gemm_pack(size_t m, size_t n, size_t k);
 
 /* What multiplies with this table: "own avx512", "blis". */

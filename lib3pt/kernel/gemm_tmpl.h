@@ -15,7 +15,7 @@ enum {
   /* Columns of B packed at once: 384 KiB of scratch. */
   BLOCK = 384 / PANEL * PANEL,
   /* Strips of A packed at once, so that a column of A is read by whole cache lines. */
-  STRIPS = 8,
+  STRIPS = 96 / GEMM_ROWS,
   /* Transposed rows are stored by whole vectors and spill over the end of a strip. */
   STRIP = ROUND * GEMM_ROWS + V_LANES
 };
@@ -208,23 +208,40 @@ static void transpose(float *out, size_t out_row, const float *in, size_t in_row
   }
 }
 
-/* Panels of k rows of PANEL columns; the last one is filled up with zeros. */
+/* Panels of k rows of PANEL columns; the last one is filled up with zeros. Rows of B are read from
+ * end to end, whichever way they lie. */
 static void pack_b(float *out, const tpti_gemm *g) {
-  for (size_t j = 0; j < g->n; j += V_LANES) {
-    float *panel = out + j / PANEL * PANEL * g->k + j % PANEL;
-    size_t columns = least(V_LANES, g->n - j);
-    const float *b = g->b + j * g->b_col;
-    if (g->b_col != 1) {
-      if (columns == V_LANES)
-        transpose_band(panel, PANEL, b, g->b_col, V_LANES, g->k);
-      else
-        transpose_band(panel, PANEL, b, g->b_col, columns, g->k);
-    } else if (columns == V_LANES) {
-      for (size_t p = 0; p < g->k; p++) v_store(panel + p * PANEL, v_load(b + p * g->b_row));
-    } else {
-      v_mask mask = v_mask_n(columns);
-      for (size_t p = 0; p < g->k; p++) {
-        v_store(panel + p * PANEL, v_load_mask(b + p * g->b_row, mask));
+  if (g->b_col != 1) {
+    for (size_t j = 0; j < g->n; j += V_LANES) {
+      float *panel = out + j / PANEL * PANEL * g->k + j % PANEL;
+      transpose_band(panel, PANEL, g->b + j * g->b_col, g->b_col, least(V_LANES, g->n - j), g->k);
+    }
+    return;
+  }
+  size_t whole = g->n - g->n % V_LANES;
+  v_mask mask = v_mask_n(g->n % V_LANES);
+  for (size_t p = 0; p < g->k; p++) {
+    const float *b = g->b + p * g->b_row;
+    float *row = out + p * PANEL;
+    for (size_t j = 0; j < whole; j += V_LANES) {
+      v_store(row + j / PANEL * PANEL * g->k + j % PANEL, v_load(b + j));
+    }
+    if (whole == g->n) continue;
+    v_store(row + whole / PANEL * PANEL * g->k + whole % PANEL, v_load_mask(b + whole, mask));
+  }
+}
+
+/* Columns of A lie in memory: each is read from end to end and dealt out to the strips. Loads run
+ * past a strip, into rows that are there; what they bring is overwritten or never read. */
+static void pack_a_turned(float *out, const tpti_gemm *g) {
+  for (size_t p = 0; p < g->k; p++) {
+    const float *a = g->a + p * g->a_col;
+    float *strip = out + p * GEMM_ROWS;
+    for (size_t i = 0, rows; i < g->m; i += rows, strip += STRIP) {
+      rows = strip_rows(g->m - i);
+      for (size_t r = i; r < i + rows; r += V_LANES) {
+        bool inside = r + V_LANES <= g->m;
+        v_store(strip + r - i, inside ? v_load(a + r) : v_load_n(a + r, g->m - r));
       }
     }
   }
@@ -232,19 +249,15 @@ static void pack_b(float *out, const tpti_gemm *g) {
 
 /* Up to STRIPS strips of k columns of GEMM_ROWS rows, STRIP floats apart. */
 static void pack_a(float *out, const tpti_gemm *g) {
+  if (g->a_row == 1) {
+    pack_a_turned(out, g);
+    return;
+  }
   for (size_t i = 0, rows; i < g->m; i += rows, out += STRIP) {
     rows = strip_rows(g->m - i);
-    const float *a = g->a + i * g->a_row;
     for (size_t r = 0; r < rows; r += V_LANES) {
-      if (g->a_row != 1) {
-        transpose_band(out + r, GEMM_ROWS, a + r * g->a_row, g->a_row, least(V_LANES, rows - r),
-                       g->k);
-      } else {
-        v_mask mask = v_mask_n(least(V_LANES, rows - r));
-        for (size_t p = 0; p < g->k; p++) {
-          v_store(out + r + p * GEMM_ROWS, v_load_mask(a + r + p * g->a_col, mask));
-        }
-      }
+      transpose_band(out + r, GEMM_ROWS, g->a + (i + r) * g->a_row, g->a_row,
+                     least(V_LANES, rows - r), g->k);
     }
   }
 }

@@ -7,12 +7,13 @@
 
 #include "kernel/kernel.h"
 
-/* A block of scores is ROWS queries against KEYS keys (BACK against BACK in the backward), done in
- * strips of STRIP queries, so that what lies above the diagonal is cut off finely; STRIP is a
- * multiple of the rows that products keep in registers. Keys (in the backward also values) are
- * transposed DEPTH channels at a time, which keeps them within the scratch's 1 MiB at any E. At
- * most HEADS query heads share what was transposed. */
-enum { ROWS = 96, KEYS = 128, BACK = 96, STRIP = 24, DEPTH = 512, HEADS = 8 };
+/* A block of scores is BLOCK queries against BLOCK keys, done in strips of STRIP queries, so that
+ * what lies above the diagonal is cut off finely; STRIP is the widest vector, for the columns that
+ * are cut. Keys (in the backward also values) are transposed DEPTH channels at a time, which keeps
+ * them within the scratch's 1 MiB at any E. At most HEADS query heads share what was transposed. */
+enum { BLOCK = 128, STRIP = 16, DEPTH = 512, HEADS = 8 };
+
+enum { LINE = 16 }; /* floats of a cache line */
 
 /* Items that keep eight threads busy; where there would be fewer, a group's heads are cut apart. */
 enum { ENOUGH = 16 };
@@ -68,30 +69,40 @@ typedef struct rows {
   size_t stride, count;
 } rows;
 
-/* t [E, KEYS] = x turned over, where it fits at once. */
-static void turn(const tpti_kernels *kernels, float *t, rows x, size_t E) {
-  if (E <= DEPTH) kernels->transpose(t, KEYS, x.at, x.stride, x.count, E);
+/* a [m, b.count] b [b.count, n]; a's elements lie a_row and a_col apart. */
+static tpti_gemm product_of(const float *a, size_t a_row, size_t a_col, rows b, size_t m,
+                            size_t n) {
+  return (tpti_gemm){.a = a,
+                     .a_row = a_row,
+                     .a_col = a_col,
+                     .b = b.at,
+                     .b_row = b.stride,
+                     .b_col = 1,
+                     .m = m,
+                     .n = n,
+                     .k = b.count};
 }
 
-/* s [x.count, y.count] = x y^T, rows KEYS apart; t is what turn made of y. */
+/* c = or, where add, += the product. */
+static void multiply(const tpti_kernels *kernels, float *c, size_t c_row, bool add,
+                     tpti_gemm product) {
+  product.c = c, product.c_row = c_row;
+  product.base = add ? c : NULL, product.base_row = c_row;
+  kernels->product(&product);
+}
+
+/* t [E, BLOCK] = x turned over, where it fits at once. */
+static void turn(const tpti_kernels *kernels, float *t, rows x, size_t E) {
+  if (E <= DEPTH) kernels->transpose(t, BLOCK, x.at, x.stride, x.count, E);
+}
+
+/* s [x.count, y.count] = x y^T, rows BLOCK apart; t is what turn made of y. */
 static void multiply_turned(const tpti_kernels *kernels, float *s, float *t, rows x, rows y,
                             size_t E) {
   for (size_t e = 0; e < E; e += DEPTH) {
-    size_t depth = least(DEPTH, E - e);
-    if (E > DEPTH) kernels->transpose(t, KEYS, y.at + e, y.stride, y.count, depth);
-    kernels->product(&(tpti_gemm){.c = s,
-                                  .base = e > 0 ? s : NULL,
-                                  .a = x.at + e,
-                                  .b = t,
-                                  .c_row = KEYS,
-                                  .base_row = KEYS,
-                                  .a_row = x.stride,
-                                  .a_col = 1,
-                                  .b_row = KEYS,
-                                  .b_col = 1,
-                                  .m = x.count,
-                                  .n = y.count,
-                                  .k = depth});
+    rows turned = {t, BLOCK, least(DEPTH, E - e)};
+    if (E > DEPTH) kernels->transpose(t, BLOCK, y.at + e, y.stride, y.count, turned.count);
+    multiply(kernels, s, BLOCK, e > 0, product_of(x.at + e, x.stride, 1, turned, x.count, y.count));
   }
 }
 
@@ -107,27 +118,15 @@ typedef struct forward {
 } forward;
 
 typedef struct forward_scratch {
-  float keys[DEPTH * KEYS];
-  float scores[STRIP * KEYS];
-  float max[HEADS * ROWS], sum[HEADS * ROWS];
+  float keys[DEPTH * BLOCK];
+  float scores[STRIP * BLOCK];
+  float max[HEADS * BLOCK], sum[HEADS * BLOCK];
 } forward_scratch;
 
-/* y [m, E], rows y_stride apart, = (first) or += s [m, n] v [n, E] */
-static void add_values(const forward *f, float *y, size_t y_stride, size_t m, const float *s,
-                       rows v, bool first) {
-  f->kernels->product(&(tpti_gemm){.c = y,
-                                   .base = first ? NULL : y,
-                                   .a = s,
-                                   .b = v.at,
-                                   .c_row = y_stride,
-                                   .base_row = y_stride,
-                                   .a_row = KEYS,
-                                   .a_col = 1,
-                                   .b_row = v.stride,
-                                   .b_col = 1,
-                                   .m = m,
-                                   .n = f->a->E,
-                                   .k = v.count});
+/* Asks for the next strip's rows of one head: they lie too far apart for the processor to guess. */
+static void fetch_ahead(const float *x, size_t stride, size_t E, size_t left) {
+  for (size_t i = STRIP; i < least(left, 2 * STRIP); i++)
+    for (size_t e = 0; e < E; e += LINE) __builtin_prefetch(x + i * stride + e);
 }
 
 /* Queries p->t + r on of head p->head + h against n keys from u on. */
@@ -137,28 +136,32 @@ static void forward_strip(const forward *f, const piece *p, forward_scratch *w, 
   size_t m = least(STRIP, p->rows - r), t = p->t + r, end = a->first + t + m;
   if (end <= u) return;
   size_t y = y_at(a, p->b, t, p->head + h), kv = kv_at(a, p->b, u, p->kv);
-  tpti_score_shape shape = {m, least(n, end - u), KEYS, (ptrdiff_t)(a->first + t + 1 - u)};
+  tpti_score_shape shape = {m, least(n, end - u), BLOCK, (ptrdiff_t)(a->first + t + 1 - u)};
   rows q = {f->q + q_at(a, p->b, t, p->head + h), a->q_stride, m};
+  if (u == 0) {
+    fetch_ahead(q.at, q.stride, a->E, p->rows - r);
+    fetch_ahead(f->y + y, a->y_stride, a->E, p->rows - r);
+  }
   multiply_turned(f->kernels, w->scores, w->keys, q, (rows){f->k + kv, a->kv_stride, shape.cols},
                   a->E);
-  float *max = w->max + h * ROWS + r, *sum = w->sum + h * ROWS + r;
+  float *max = w->max + h * BLOCK + r, *sum = w->sum + h * BLOCK + r;
   tpti_score_sums to = {max, sum, f->y + y, a->y_stride, a->E};
   f->kernels->score_softmax(w->scores, &to, f->scale, &shape);
-  add_values(f, to.y, to.y_stride, m, w->scores, (rows){f->v + kv, a->kv_stride, shape.cols},
-             u == 0);
+  rows v = {f->v + kv, a->kv_stride, shape.cols};
+  multiply(f->kernels, to.y, to.y_stride, u > 0, product_of(w->scores, BLOCK, 1, v, m, a->E));
 }
 
 static void forward_finish(const forward *f, const piece *p, forward_scratch *w, size_t h) {
   const tpti_attention *a = f->a;
   size_t head = p->head + h;
-  tpti_score_sums to = {w->max + h * ROWS, w->sum + h * ROWS, f->y + y_at(a, p->b, p->t, head),
+  tpti_score_sums to = {w->max + h * BLOCK, w->sum + h * BLOCK, f->y + y_at(a, p->b, p->t, head),
                         a->y_stride, a->E};
   float *lse = f->lse ? f->lse + (p->b * a->T + p->t) * a->H + head : NULL;
   f->kernels->score_finish(lse, a->H, &to, p->rows);
 }
 
-static void forward_start(forward_scratch *w) {
-  for (size_t i = 0; i < HEADS * ROWS; i++) w->max[i] = -INFINITY, w->sum[i] = 0;
+static void forward_start(forward_scratch *w, size_t queries) {
+  for (size_t i = 0; i < queries; i++) w->max[i] = -INFINITY, w->sum[i] = 0;
 }
 
 static void forward_item(void *argument, size_t item, void *scratch) {
@@ -167,9 +170,9 @@ static void forward_item(void *argument, size_t item, void *scratch) {
   forward_scratch *w = scratch;
   piece p = piece_of(&f->cut, a, item);
   size_t end = a->first + p.t + p.rows;
-  forward_start(w);
-  for (size_t u = 0; u < end; u += KEYS) {
-    rows k = {f->k + kv_at(a, p.b, u, p.kv), a->kv_stride, least(KEYS, end - u)};
+  forward_start(w, p.heads * BLOCK);
+  for (size_t u = 0; u < end; u += BLOCK) {
+    rows k = {f->k + kv_at(a, p.b, u, p.kv), a->kv_stride, least(BLOCK, end - u)};
     turn(f->kernels, w->keys, k, a->E);
     for (size_t h = 0; h < p.heads; h++)
       for (size_t r = 0; r < p.rows; r += STRIP) forward_strip(f, &p, w, h, r, u, k.count);
@@ -186,11 +189,11 @@ static void single_item(void *argument, size_t item, void *scratch) {
   const float *q = f->q + q_at(a, p.b, 0, p.head);
   tpti_score_sums to = {w->max, w->sum, f->y + y_at(a, p.b, 0, p.head), a->E, a->E};
   size_t end = a->first + 1;
-  forward_start(w);
-  for (size_t u = 0; u < end; u += KEYS) {
-    size_t n = least(KEYS, end - u), kv = kv_at(a, p.b, u, p.kv);
+  forward_start(w, p.heads);
+  for (size_t u = 0; u < end; u += BLOCK) {
+    size_t n = least(BLOCK, end - u), kv = kv_at(a, p.b, u, p.kv);
     for (size_t h = 0; h < p.heads; h++)
-      f->kernels->row_dots(&(tpti_row_dots){.dots = w->scores + h * KEYS,
+      f->kernels->row_dots(&(tpti_row_dots){.dots = w->scores + h * BLOCK,
                                             .x = f->k + kv,
                                             .y = q + h * a->E,
                                             .dots_stride = 1,
@@ -198,10 +201,10 @@ static void single_item(void *argument, size_t item, void *scratch) {
                                             .y_stride = 0,
                                             .rows = n,
                                             .E = a->E});
-    tpti_score_shape shape = {p.heads, n, KEYS, (ptrdiff_t)n};
+    tpti_score_shape shape = {p.heads, n, BLOCK, (ptrdiff_t)n};
     f->kernels->score_softmax(w->scores, &to, f->scale, &shape);
-    add_values(f, to.y, to.y_stride, p.heads, w->scores, (rows){f->v + kv, a->kv_stride, n},
-               u == 0);
+    rows v = {f->v + kv, a->kv_stride, n};
+    multiply(f->kernels, to.y, a->E, u > 0, product_of(w->scores, BLOCK, 1, v, p.heads, a->E));
   }
   f->kernels->score_finish(f->lse ? f->lse + p.b * a->H + p.head : NULL, 1, &to, p.heads);
 }
@@ -230,7 +233,7 @@ void tpti_attention_forward(tpti_run *run, float *y, float *lse, const float *q,
     forward_single(run, &f);
     return;
   }
-  f.cut = cut_of(a, ROWS, 1, HEADS);
+  f.cut = cut_of(a, BLOCK, 1, HEADS);
   tpti_parallel(run, cut_items(&f.cut, a), forward_item, &f);
 }
 
@@ -246,8 +249,8 @@ typedef struct backward {
 } backward;
 
 typedef struct backward_scratch {
-  float keys[DEPTH * KEYS], values[DEPTH * KEYS];
-  float p[BACK * KEYS], ds[BACK * KEYS];
+  float keys[DEPTH * BLOCK], values[DEPTH * BLOCK];
+  float p[BLOCK * BLOCK], ds[BLOCK * BLOCK];
 } backward_scratch;
 
 /* Where dk and dv of a piece's keys go: where a group's heads are cut apart, to [B, H, T, E]. */
@@ -295,7 +298,7 @@ static void backward_strip(const backward *g, backward_scratch *w, const strip *
   const tpti_attention *a = g->a;
   size_t q = q_at(a, s->b, s->t, s->head), kv = kv_at(a, s->b, s->u, s->kv);
   size_t row = (s->b * a->T + s->t) * a->H + s->head;
-  tpti_score_shape shape = {s->m, least(s->n, s->t + s->m - s->u), KEYS,
+  tpti_score_shape shape = {s->m, least(s->n, s->t + s->m - s->u), BLOCK,
                             (ptrdiff_t)(s->t + 1 - s->u)};
   rows k = {g->k + kv, a->kv_stride, shape.cols}, v = {g->v + kv, a->kv_stride, shape.cols};
   rows dy = {g->dy + y_at(a, s->b, s->t, s->head), a->y_stride, s->m};
@@ -303,37 +306,8 @@ static void backward_strip(const backward *g, backward_scratch *w, const strip *
   multiply_turned(g->kernels, s->ds, w->values, dy, v, a->E);
   g->kernels->score_gradient(s->p, s->ds, g->lse + row, g->work + row, a->H, g->scale, &shape);
   if (s->t == 0) memset(s->ds, 0, shape.cols * sizeof *s->ds); /* position 0: exactly 0 */
-  g->kernels->product(&(tpti_gemm){.c = g->dq + q,
-                                   .base = s->u > 0 ? g->dq + q : NULL,
-                                   .a = s->ds,
-                                   .b = k.at,
-                                   .c_row = a->q_stride,
-                                   .base_row = a->q_stride,
-                                   .a_row = KEYS,
-                                   .a_col = 1,
-                                   .b_row = k.stride,
-                                   .b_col = 1,
-                                   .m = s->m,
-                                   .n = a->E,
-                                   .k = k.count});
-}
-
-/* to [m, E] = (first) or += s^T x, s [x.count, m] */
-static void add_turned(const backward *g, float *to, size_t stride, size_t m, const float *s,
-                       rows x, bool first) {
-  g->kernels->product(&(tpti_gemm){.c = to,
-                                   .base = first ? NULL : to,
-                                   .a = s,
-                                   .b = x.at,
-                                   .c_row = stride,
-                                   .base_row = stride,
-                                   .a_row = 1,
-                                   .a_col = KEYS,
-                                   .b_row = x.stride,
-                                   .b_col = 1,
-                                   .m = m,
-                                   .n = g->a->E,
-                                   .k = x.count});
+  multiply(g->kernels, g->dq + q, a->q_stride, s->u > 0,
+           product_of(s->ds, BLOCK, 1, k, s->m, a->E));
 }
 
 /* dk and dv from a block of queries: strips of keys, each with the queries that may see it. The
@@ -342,12 +316,12 @@ static void backward_keys(const backward *g, const piece *p, const strip *s) {
   const tpti_attention *a = g->a;
   bool diagonal = s->t == s->u, first = diagonal && s->head == p->head;
   for (size_t c = 0; c < s->n; c += STRIP) {
-    size_t r = diagonal ? c : 0, m = least(STRIP, s->n - c), at = r * KEYS + c;
+    size_t r = diagonal ? c : 0, m = least(STRIP, s->n - c), at = r * BLOCK + c;
     sink to = sink_of(g, p, s->u + c);
     rows q = {g->q + q_at(a, s->b, s->t + r, s->head), a->q_stride, s->m - r};
     rows dy = {g->dy + y_at(a, s->b, s->t + r, s->head), a->y_stride, s->m - r};
-    add_turned(g, to.dk, to.stride, m, s->ds + at, q, first);
-    add_turned(g, to.dv, to.stride, m, s->p + at, dy, first);
+    multiply(g->kernels, to.dk, to.stride, !first, product_of(s->ds + at, 1, BLOCK, q, m, a->E));
+    multiply(g->kernels, to.dv, to.stride, !first, product_of(s->p + at, 1, BLOCK, dy, m, a->E));
   }
 }
 
@@ -356,7 +330,7 @@ static void backward_block(const backward *g, const piece *p, backward_scratch *
   for (size_t r = 0; r < block.m; r += STRIP) {
     strip s = block;
     s.t += r, s.m = least(STRIP, block.m - r);
-    s.p += r * KEYS, s.ds += r * KEYS;
+    s.p += r * BLOCK, s.ds += r * BLOCK;
     backward_strip(g, w, &s);
   }
   backward_keys(g, p, &block);
@@ -368,14 +342,14 @@ static void backward_item(void *argument, size_t item, void *scratch) {
   backward_scratch *w = scratch;
   piece p = piece_of(&g->cut, a, item);
   backward_deltas(g, &p);
-  for (size_t u = 0; u < a->T; u += BACK) {
-    size_t kv = kv_at(a, p.b, u, p.kv), n = least(BACK, a->T - u);
+  for (size_t u = 0; u < a->T; u += BLOCK) {
+    size_t kv = kv_at(a, p.b, u, p.kv), n = least(BLOCK, a->T - u);
     turn(g->kernels, w->keys, (rows){g->k + kv, a->kv_stride, n}, a->E);
     turn(g->kernels, w->values, (rows){g->v + kv, a->kv_stride, n}, a->E);
     for (size_t h = p.head; h < p.head + p.heads; h++)
-      for (size_t t = u; t < a->T; t += BACK)
+      for (size_t t = u; t < a->T; t += BLOCK)
         backward_block(g, &p, w,
-                       (strip){p.b, p.kv, h, t, least(BACK, a->T - t), u, n, w->p, w->ds});
+                       (strip){p.b, p.kv, h, t, least(BLOCK, a->T - t), u, n, w->p, w->ds});
   }
 }
 

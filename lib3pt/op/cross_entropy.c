@@ -36,18 +36,21 @@ typedef struct forward_work {
   const float *logits;
 } forward_work;
 
+static void forward_row(const forward_work *w, size_t r) {
+  const chunk *c = &w->chunk;
+  const float *z = w->logits + r * c->V;
+  double lse = c->kernels->logsumexp(z, c->V);
+  int32_t target = c->targets[r];
+  assert(target == c->ignore_index || (target >= 0 && (size_t)target < c->V));
+  w->lse[r] = (float)lse;
+  w->loss[r] = target == c->ignore_index ? 0 : lse - (double)z[target];
+}
+
 static void forward_rows(void *argument, size_t item, void *scratch) {
   (void)scratch;
   const forward_work *w = argument;
   const chunk *c = &w->chunk;
-  for (size_t r = item * rows_of_item(c->V); r < end_of(c, item); r++) {
-    const float *z = w->logits + r * c->V;
-    double lse = c->kernels->logsumexp(z, c->V);
-    int32_t target = c->targets[r];
-    assert(target == c->ignore_index || (target >= 0 && (size_t)target < c->V));
-    w->lse[r] = (float)lse;
-    w->loss[r] = target == c->ignore_index ? 0 : lse - (double)z[target];
-  }
+  for (size_t r = item * rows_of_item(c->V); r < end_of(c, item); r++) forward_row(w, r);
 }
 
 void tpti_cross_entropy_forward(tpti_run *run, float *lse, double *loss, const float *logits,
@@ -64,20 +67,23 @@ typedef struct backward_work {
   float weight;
 } backward_work;
 
+static void backward_row(const backward_work *w, size_t r) {
+  const chunk *c = &w->chunk;
+  float *z = w->logits + r * c->V;
+  int32_t target = c->targets[r];
+  if (target == c->ignore_index) {
+    for (size_t v = 0; v < c->V; v++) z[v] = 0;
+    return;
+  }
+  c->kernels->softmax_scale(z, w->lse[r], w->weight, c->V);
+  z[target] -= w->weight;
+}
+
 static void backward_rows(void *argument, size_t item, void *scratch) {
   (void)scratch;
   const backward_work *w = argument;
   const chunk *c = &w->chunk;
-  for (size_t r = item * rows_of_item(c->V); r < end_of(c, item); r++) {
-    float *z = w->logits + r * c->V;
-    int32_t target = c->targets[r];
-    if (target == c->ignore_index) {
-      for (size_t v = 0; v < c->V; v++) z[v] = 0;
-      continue;
-    }
-    c->kernels->softmax_scale(z, w->lse[r], w->weight, c->V);
-    z[target] -= w->weight;
-  }
+  for (size_t r = item * rows_of_item(c->V); r < end_of(c, item); r++) backward_row(w, r);
 }
 
 void tpti_cross_entropy_backward(tpti_run *run, float *logits, const float *lse,

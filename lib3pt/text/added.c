@@ -26,7 +26,8 @@ void tpti_added_free(tpti_added *added) {
 }
 
 bool tpti_added_add(tpti_added *added, const char *text, tpti_added_token token) {
-  token.offset = added->text.used;
+  token.offset = token.spoken_offset = added->text.used;
+  token.spoken_length = token.length;
   if (added->count == 0 || token.id < added->lowest) added->lowest = token.id;
   if (added->count == 0 || token.id > added->highest) added->highest = token.id;
   if (!tpti_buffer_append(&added->text, text, token.length) ||
@@ -42,6 +43,10 @@ const tpti_added_token *tpti_added_at(const tpti_added *added, size_t index) {
 
 const char *tpti_added_text(const tpti_added *added, const tpti_added_token *token) {
   return added->text.data + token->offset;
+}
+
+const char *tpti_added_spoken(const tpti_added *added, const tpti_added_token *token) {
+  return added->text.data + token->spoken_offset;
 }
 
 const tpti_added_token *tpti_added_find(const tpti_added *added, const char *text, size_t length) {
@@ -74,7 +79,7 @@ typedef struct sealing {
   tpti_buffer text, scratch;
 } sealing;
 
-static tpt_status insert_normalized(sealing *s, const tpti_added_token *token, uint32_t index) {
+static tpt_status insert_normalized(sealing *s, tpti_added_token *token, uint32_t index) {
   const char *text = tpti_added_text(s->added, token);
   tpt_status status = tpti_steps_normalize(s->normalizer, &s->matchers, text, token->length,
                                            &s->text, &s->scratch);
@@ -83,7 +88,10 @@ static tpt_status insert_normalized(sealing *s, const tpti_added_token *token, u
     return tpti_fail(TPT_E_UNSUPPORTED,
                      "added_tokens: nothing is left of \"%.*s\" after the normalizer",
                      (int)token->length, text);
-  if (!tpti_trie_insert(&s->added->normalized, s->text.data, s->text.used, index))
+  token->spoken_offset = s->added->text.used;
+  token->spoken_length = s->text.used;
+  if (!tpti_buffer_append(&s->added->text, s->text.data, s->text.used) ||
+      !tpti_trie_insert(&s->added->normalized, s->text.data, s->text.used, index))
     return tpti_fail_memory(s->text.used);
   return TPT_OK;
 }
@@ -93,7 +101,7 @@ static tpt_status insert_all(sealing *s) {
   tpt_status status = TPT_OK;
   for (int special = 1; special >= 0; special--)
     for (uint32_t i = 0; i < s->added->count && !status; i++) {
-      const tpti_added_token *token = tpti_added_at(s->added, i);
+      tpti_added_token *token = (tpti_added_token *)(void *)s->added->tokens.data + i;
       if (token->special != special) continue;
       status = token->normalized ? insert_normalized(s, token, i) : insert_plain(s->added, token, i);
     }

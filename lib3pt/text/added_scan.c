@@ -66,7 +66,8 @@ static tpt_status take(scan *s, const tpti_added_token *token, size_t start, siz
   if (token->right) end = strip_right(s, end);
   if (s->done < start) status = s->piece(s->user, NULL, s->done, start);
   s->done = end;
-  return status ? status : s->piece(s->user, token, start, end);
+  /* White space that the token before has taken may have been all of this one. */
+  return status || start >= end ? status : s->piece(s->user, token, start, end);
 }
 
 static tpt_status scan_all(scan *s, const tpti_trie *trie) {

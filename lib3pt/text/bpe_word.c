@@ -182,8 +182,8 @@ tpt_status tpti_bpe_encode(const tpti_bpe *bpe, const tpti_vocab *vocab, tpti_bp
   size_t count = work->symbols.used / sizeof(symbol), room;
   if (status || count == 0) return status;
   work->heap.used = 0;
-  /* Two new pairs for each merge, of which there are fewer than symbols. */
-  if (!tpti_mul(&room, count, 3 * sizeof(uint64_t)) || !tpti_buffer_reserve(&work->heap, room))
+  /* A merge takes one entry out and puts two in at most; there are fewer merges than symbols. */
+  if (!tpti_mul(&room, count, 2 * sizeof(uint64_t)) || !tpti_buffer_reserve(&work->heap, room))
     return tpti_fail_memory(room);
   word w = {.bpe = bpe,
             .symbols = (symbol *)(void *)work->symbols.data,

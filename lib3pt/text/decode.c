@@ -10,9 +10,16 @@
 enum { TICK_TOKENS = 1 << 12 };
 
 static bool is_left_out(const tpti_tokenizer *t, uint32_t id, const char **text, size_t *length) {
-  const tpti_added_token *added = t->added.count ? tpti_added_token_of(&t->added, id) : NULL;
-  *text = tpti_tokenizer_text(t, id, length);
-  return !*text || (added && added->special);
+  const tpti_added_token *added = tpti_added_token_of(&t->added, id);
+  const tpti_token *token = added ? NULL : tpti_vocab_token(&t->vocab, id);
+  if (added) {
+    *text = tpti_added_spoken(&t->added, added);
+    *length = added->spoken_length;
+    return added->special;
+  }
+  *text = token ? tpti_vocab_text(&t->vocab, token) : NULL;
+  *length = token ? token->length : 0;
+  return !token;
 }
 
 static tpt_status collect(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids, size_t count,

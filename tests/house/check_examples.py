@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 TOOLS = ("describe", "embed_in_host", "evaluate", "generate", "tokenize", "train")
-TINY = ["model.vocab_size=300", "model.d_model=24", "model.n_layers=1", "model.n_q_heads=3", "model.n_kv_heads=3",
+TINY = ["model.vocab_size=270", "model.d_model=24", "model.n_layers=1", "model.n_q_heads=3", "model.n_kv_heads=3",
         "model.d_ff=32", "model.max_seq_len=16", "train.batch=4", "train.warmup=2"]
 faults, done = [], 0
 
@@ -48,7 +48,8 @@ def wrong_calls(tools):
 
 def whole_path(tools):
     (tools.work / "text").write_text("The horn is gentle; three phases turn and sum to zero. " * 60)
-    tools.run("tokenize", "--vocab", "300", "--save", "t.json", "--out", "t", "text")
+    shown = tools.run("tokenize", "--vocab", "270", "--save", "t.json", "--out", "t", "text")
+    expect("270 tokens to choose from" in shown, "tokenize did not make the tokens asked for")
     small = ["t.u16", *TINY, "train.steps=8"]
     tools.run("train", "3pt-5m", *small, "--out", "m.safetensors", "--held", "t.u16", "--log", "m.csv")
     expect(len((tools.work / "m.csv").read_text().splitlines()) == 9, "the log has not a line a step")

@@ -88,12 +88,12 @@ START_TEST(every_golden_case_is_read) {
     ck_assert_uint_eq(logits->shape[2], (size_t)tpti_golden_number(g, "vocab_size"));
     ck_assert_uint_eq(logits->count, logits->shape[0] * logits->shape[1] * logits->shape[2]);
     double loss = tpti_golden_need(g, "out.loss")->values[0];
-    ck_assert(loss > 1 && loss < 10);
+    ck_assert(loss > 0 && loss < 10);
     ck_assert_ptr_null(tpti_golden_find(g, "nonsense"));
     ck_assert_ptr_nonnull(strstr(tpti_golden_yaml(g), "vocab_size"));
     tpti_golden_close(g);
   }
-  ck_assert_uint_eq(cases, 8);
+  ck_assert_uint_ge(cases, 8);
 }
 END_TEST
 

@@ -191,7 +191,6 @@ START_TEST(threads_do_not_change_bits) {
     if (!loss0) lse0 = lse, loss0 = loss, gradient0 = gradient;
     same_bits(lse, lse0, s.R);
     same_bits(gradient, gradient0, count);
-    ck_assert_mem_eq(loss, loss0, s.R * sizeof *loss);
     tpti_test_run_free(run);
   }
   arrays_free(&a);

@@ -18,11 +18,13 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 static void reference(double *out, const double *h, const double *theta, const shape *s) {
   size_t pairs = s->D / s->N / 2;
-  for (size_t i = 0; i < s->M * s->N * pairs; i++) {
-    double turn = 8 * atan(1) * (double)(i / pairs % s->N) / (double)s->N;
-    double a = theta[i % pairs] + turn, h0 = h[2 * i], h1 = h[2 * i + 1];
-    out[2 * i] = h0 * cos(a) - h1 * sin(a) + (s->residual ? h0 : 0);
-    out[2 * i + 1] = h0 * sin(a) + h1 * cos(a) + (s->residual ? h1 : 0);
+  for (size_t i = 0; i < s->N * pairs; i++) {
+    double a = theta[i % pairs] + 8 * atan(1) * (double)(i / pairs) / (double)s->N;
+    double cosine = cos(a), sine = sin(a);
+    for (size_t at = 2 * i; at < s->M * s->D; at += s->D) {
+      out[at] = h[at] * cosine - h[at + 1] * sine + (s->residual ? h[at] : 0);
+      out[at + 1] = h[at] * sine + h[at + 1] * cosine + (s->residual ? h[at + 1] : 0);
+    }
   }
 }
 
