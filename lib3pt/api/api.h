@@ -80,6 +80,9 @@ tpt_config *tpti_config_wrap(tpti_spec *spec);
 /* A struct given to the library: its size is at least `least`, and what follows ours_size is 0. */
 tpt_status tpti_struct(const void *given, size_t ours_size, size_t least, const char *name);
 
+/* Can a result of that size be written? For calls that work long before they write it. */
+tpt_status tpti_result_size(const void *result, size_t least, const char *name);
+
 /* Results with a size field: checks it, writes min(size, ours) and clears the rest of the caller's.
  * Structs begin with size_t size; `least` is the size in version 1.0.0. */
 tpt_status tpti_result(void *result, const void *ours, size_t ours_size, size_t least,

@@ -31,7 +31,7 @@ static tpti_output flat(const char *name, const float *values, size_t count) {
 static tpt_status prepare(const tpt_trainer *t, const tpt_optimizer *o, const void *user,
                           size_t size, saving *s) {
   const tpti_params *params = &t->model->net.params;
-  size_t n = params->tensor_count, bytes = (n + 3) * sizeof(tpti_output);
+  size_t n = params->tensor_count, bytes = (n + TPTI_CHECKPOINT_ENTRIES) * sizeof(tpti_output);
   tpt_status status = tpti_spec_format(&t->model->config->spec, &s->yaml);
   if (status) return status;
   if (!tpti_buffer_append(&s->yaml, "", 1) || !tpti_buffer_reserve(&s->outputs, bytes))
@@ -41,7 +41,7 @@ static tpt_status prepare(const tpt_trainer *t, const tpt_optimizer *o, const vo
   outputs[n] = flat(name_m, o->adamw.m, params->count);
   outputs[n + 1] = flat(name_v, o->adamw.v, params->count);
   outputs[n + 2] = (tpti_output){name_user, TPTI_U8, 1, {size, 1}, user};
-  s->count = n + 3;
+  s->count = n + TPTI_CHECKPOINT_ENTRIES;
   snprintf(s->step, sizeof s->step, "%llu", (unsigned long long)o->adamw.steps);
   tpti_format_double(o->adamw.lr_override, s->lr);
   const tpti_metadata metadata[5] = {{"3pt.config", s->yaml.data},
@@ -69,6 +69,7 @@ static tpt_status save(const tpt_trainer *t, const tpt_optimizer *o, const char 
                                     s.metadata, 5, &run);
   tpti_buffer_free(&s.yaml);
   tpti_buffer_free(&s.outputs);
+  if (!status) tpti_log(t->context, 2, "checkpoint of step %s: %s", s.step, path);
   return status;
 }
 
@@ -124,10 +125,8 @@ static tpt_status find_parts(staging *s) {
 }
 
 static tpt_status same_model(const staging *s) {
-  const char *text = tpti_safetensors_metadata(s->tensors, "3pt.config");
   tpti_spec own;
-  if (!text) return fail_part(s, "3pt.config", "is missing");
-  tpt_status status = tpti_spec_parse(text, strlen(text), &own);
+  tpt_status status = tpti_model_file_spec(s->tensors, &own);
   if (status) return status;
   status = tpti_spec_same_model(&s->trainer->model->config->spec, &own, "the checkpoint");
   tpti_spec_free(&own);
@@ -194,8 +193,7 @@ static tpt_status load(tpt_trainer *t, tpt_optimizer *o, const char *path, void 
   if (status || (status = tpti_file_open(path, &file))) return status;
   const tpti_source source = {.file = &file, .path = path, .size = file.size};
   tpti_safetensors *tensors = NULL;
-  /* Ours, a state_dict's five buffers and one a layer, and the three of the optimizer. */
-  size_t most = t->model->net.params.tensor_count + 3 * t->model->net.dims.L + 8;
+  size_t most = t->model->net.params.tensor_count + TPTI_CHECKPOINT_ENTRIES;
   status = tpti_safetensors_open(&source, &t->context->memory, most, &tensors);
   if (!status) {
     staging s = {.trainer = t, .tensors = tensors};

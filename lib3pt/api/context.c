@@ -188,13 +188,19 @@ tpt_status tpti_struct(const void *given, size_t ours_size, size_t least, const 
   return status;
 }
 
-tpt_status tpti_result(void *result, const void *ours, size_t ours_size, size_t least,
-                       const char *name) {
+tpt_status tpti_result_size(const void *result, size_t least, const char *name) {
   size_t size;
   if (!result) return tpti_fail(TPT_E_ARGUMENT, "%s is NULL", name);
   memcpy(&size, result, sizeof size);
-  tpt_status status = check_size(size, least, name);
+  return check_size(size, least, name);
+}
+
+tpt_status tpti_result(void *result, const void *ours, size_t ours_size, size_t least,
+                       const char *name) {
+  size_t size;
+  tpt_status status = tpti_result_size(result, least, name);
   if (status) return status;
+  memcpy(&size, result, sizeof size);
   size_t written = size < ours_size ? size : ours_size;
   memcpy((char *)result + sizeof size, (const char *)ours + sizeof size, written - sizeof size);
   memset((char *)result + written, 0, size - written);

@@ -41,6 +41,7 @@ static tpt_status create(const tpt_model *model, size_t max_positions, tpt_decod
   made->model = model;
   tpti_model_hold(model);
   tpti_context_hold(model->context, &made->context);
+  tpti_log(model->context, 2, "decoder: room for %zu tokens, %zu bytes", room, bytes);
   *decoder = made;
   return TPT_OK;
 }

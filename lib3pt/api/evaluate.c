@@ -57,12 +57,12 @@ static tpt_status evaluate(const tpt_model *model, const tpt_config *config,
                            const tpt_dataset *dataset, const size_t shape[2],
                            tpt_evaluation *evaluation) {
   size_t seq = shape[0], most = model->net.dims.max_seq_len, windows = 0;
-  TPTI_NEED(evaluation);
+  tpt_status status = tpti_result_size(evaluation, sizeof *evaluation, "evaluation");
+  if (status) return status;
   if (config && !tpti_handle_is(config, TPTI_CONFIG, "config")) return TPT_E_ARGUMENT;
   if (!tpti_handle_is(dataset, TPTI_DATASET, "dataset")) return TPT_E_ARGUMENT;
   if (seq == 0 || seq > most)
     return tpti_fail(TPT_E_ARGUMENT, "seq is %zu; 1 to max_seq_len, %zu, is allowed", seq, most);
-  tpt_status status = TPT_OK;
   if (config) status = tpti_spec_check(&config->spec);
   if (config && !status)
     status = tpti_spec_same_model(&config->spec, &model->config->spec, "the model");

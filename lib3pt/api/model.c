@@ -1,4 +1,5 @@
 /* Models: creation, tensors, folding. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ static tpt_status place_model(tpt_context *context, tpt_config *config, tpt_mode
   made->bytes = bytes;
   made->net = net;
   tpti_network_tables(&made->net);
+  tpti_log(context, 2, "model: %zu parameters, %zu bytes", made->net.params.count, bytes);
   *model = made;
   return TPT_OK;
 }
@@ -77,6 +79,15 @@ void tpt_model_destroy(tpt_model *model) {
   if (tpti_handle_release(&model->head)) free_model(model);
 }
 
+/* Gives a model whose weights are there, or destroys one whose making failed. */
+static tpt_status finish(tpt_model *made, tpt_status status, tpt_model **model) {
+  if (status)
+    tpt_model_destroy(made);
+  else
+    *model = made;
+  return status;
+}
+
 /* ---- creation ---- */
 
 static tpt_status create(tpt_context *context, const tpt_config *config, uint64_t seed,
@@ -85,9 +96,9 @@ static tpt_status create(tpt_context *context, const tpt_config *config, uint64_
   tpt_model *made = NULL;
   tpt_status status = tpti_model_new(context, &config->spec, &made);
   if (status) return status;
-  tpti_params_init(&made->net.params, &made->net.dims, seed, made->net.weights);
-  *model = made;
-  return TPT_OK;
+  tpti_run run = tpti_context_run(made->context, context, NULL, NULL);
+  tpti_params_init(&run, &made->net.params, &made->net.dims, seed, made->net.weights);
+  return finish(made, tpti_run_status(&run), model);
 }
 
 tpt_status tpt_model_create(tpt_context *context, const tpt_config *config, uint64_t seed,
@@ -110,9 +121,12 @@ static tpt_status fold(const tpt_model *model, tpt_model **folded) {
   if (!turn) return tpti_fail_memory(bytes);
   tpt_model *made = NULL;
   tpt_status status = tpti_model_new(model->context, &spec, &made);
-  if (!status) tpti_network_fold(&model->net, &made->net, turn);
+  if (!status) {
+    tpti_run run = tpti_context_run(model->context, model, NULL, NULL);
+    tpti_network_fold(&run, &model->net, &made->net, turn);
+    status = finish(made, tpti_run_status(&run), folded);
+  }
   tpti_give(memory, turn, bytes);
-  *folded = made;
   return status;
 }
 
@@ -198,9 +212,28 @@ tpt_status tpt_model_get_tensor(const tpt_model *model, const char *name, float 
   return TPTI_CALL(model, TPTI_MODEL, get_tensor(model, name, values, count));
 }
 
+/* The numbers that a description can say (spec/keys.c); a model must be able to read what it saves.
+ */
+static tpt_status check_profile(const float *values, size_t count) {
+  for (size_t p = 0; p < count; p++)
+    if (!(values[p] >= -1e30f && values[p] <= 1e30f))
+      return tpti_fail(TPT_E_ARGUMENT, "values[%zu] is %g; a fixed profile has -1e30 to 1e30", p,
+                       (double)values[p]);
+  return TPT_OK;
+}
+
+/* What a description allows in a list: a model with more could not be loaded again. */
+#define MOST_PROFILE 1e30
+
 /* A fixed profile becomes this list, in the description too. */
 static tpt_status describe_profile(tpt_model *model, const float *values, size_t count) {
+  tpt_status status = check_profile(values, count);
+  if (status) return status;
   tpti_dims *described = &model->config->spec.model;
+  for (size_t p = 0; p < count; p++)
+    if (!(fabs((double)values[p]) <= MOST_PROFILE))
+      return tpti_fail(TPT_E_ARGUMENT, "values[%zu] is %g; a DC profile has numbers up to %g", p,
+                       (double)values[p], MOST_PROFILE);
   if (count > TPTI_YAML_ITEMS)
     return tpti_fail(TPT_E_UNSUPPORTED,
                      "max_seq_len is %zu; a description holds lists of at most %d", count,

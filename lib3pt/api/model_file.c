@@ -6,9 +6,9 @@
 #include "api/objects.h"
 #include "io/safetensors.h"
 
-/* What a file may hold where nothing says yet how large its model is: three tensors a parameter of
- * a model of some thousand layers. It bounds what a hostile header can cost. */
-enum { MOST_ENTRIES = 1 << 17 };
+/* What a file may hold where nothing says yet how large its model is: a checkpoint's tensors of
+ * some thousand layers. It bounds what a hostile header can cost. */
+enum { MOST_ENTRIES = 1 << 16 };
 
 /* ---- reading ---- */
 
@@ -19,7 +19,9 @@ static bool is_buffer(const char *name, size_t L) {
   if (strncmp(name, "blocks.", 7)) return false;
   char *end;
   unsigned long long layer = strtoull(name + 7, &end, 10);
-  if (end == name + 7 || layer >= L || strncmp(end, ".attn.rotary.", 13)) return false;
+  bool plain = name[7] >= '1' && name[7] <= '9'; /* no sign, space or leading 0 */
+  if (!plain && !(name[7] == '0' && end == name + 8)) return false;
+  if (layer >= L || strncmp(end, ".attn.rotary.", 13)) return false;
   for (size_t i = 0; i < 3; i++)
     if (!strcmp(end + 13, of_block[i])) return true;
   return false;
@@ -81,29 +83,29 @@ tpt_status tpti_model_read(const tpti_network *net, const tpti_safetensors *tens
   return status;
 }
 
+tpt_status tpti_model_file_spec(const tpti_safetensors *tensors, tpti_spec *spec) {
+  const char *path = tpti_safetensors_path(tensors);
+  const char *text = tpti_safetensors_metadata(tensors, "3pt.config");
+  if (!text)
+    return tpti_fail(TPT_E_CONFIG, "%s holds no description (metadata 3pt.config); give one", path);
+  tpt_status status = tpti_spec_parse(text, strlen(text), spec);
+  if (!status || status == TPT_E_MEMORY) return status;
+  char reason[TPTI_ERROR_TEXT];
+  snprintf(reason, sizeof reason, "%s", tpti_error_text());
+  return tpti_fail(status, "%s: 3pt.config: %s", path, reason);
+}
+
 /* The description of the model in a file: `config`, or the file's own; both must agree. */
 static tpt_status file_spec(const tpti_safetensors *tensors, const tpt_config *config,
                             tpti_spec *spec) {
-  const char *path = tpti_safetensors_path(tensors);
-  const char *text = tpti_safetensors_metadata(tensors, "3pt.config");
-  if (!text && !config)
-    return tpti_fail(TPT_E_CONFIG,
-                     "%s holds no description (metadata 3pt.config); give one in config", path);
-  if (!text) return tpti_spec_copy(&config->spec, spec);
+  if (!config) return tpti_model_file_spec(tensors, spec);
   tpti_spec own;
-  tpt_status status = tpti_spec_parse(text, strlen(text), &own);
-  if (status == TPT_E_MEMORY) return status;
-  if (status) {
-    char reason[TPTI_ERROR_TEXT];
-    snprintf(reason, sizeof reason, "%s", tpti_error_text());
-    return tpti_fail(status, "%s: 3pt.config: %s", path, reason);
+  tpt_status status = TPT_OK;
+  if (tpti_safetensors_metadata(tensors, "3pt.config")) {
+    if ((status = tpti_model_file_spec(tensors, &own))) return status;
+    status = tpti_spec_same_model(&config->spec, &own, "the file");
+    tpti_spec_free(&own);
   }
-  if (!config) {
-    *spec = own;
-    return TPT_OK;
-  }
-  status = tpti_spec_same_model(&config->spec, &own, "the file");
-  tpti_spec_free(&own);
   return status ? status : tpti_spec_copy(&config->spec, spec);
 }
 
@@ -126,11 +128,21 @@ static tpt_status read_model(tpt_context *context, const tpti_safetensors *tenso
   return TPT_OK;
 }
 
+/* A described model's own tensors, the published code's buffers, and those of a checkpoint. */
+static size_t most_entries(const tpt_config *config) {
+  tpti_params params;
+  tpti_plan plan = {0};
+  if (!config) return MOST_ENTRIES;
+  tpti_params_layout(&params, &config->spec.model, &plan);
+  return params.tensor_count + 3 * config->spec.model.L + 2 + TPTI_CHECKPOINT_ENTRIES;
+}
+
 /* `context` is held by the caller. */
 static tpt_status load_source(tpt_context *context, const tpti_source *source,
                               const tpt_config *config, tpt_model **model) {
   tpti_safetensors *tensors = NULL;
-  tpt_status status = tpti_safetensors_open(source, &context->memory, MOST_ENTRIES, &tensors);
+  tpt_status status =
+      tpti_safetensors_open(source, &context->memory, most_entries(config), &tensors);
   if (!status) status = read_model(context, tensors, config, model);
   tpti_safetensors_close(tensors);
   return status;
@@ -240,11 +252,12 @@ static tpt_status save_memory(const tpt_model *model, void *data, size_t capacit
   if (capacity) TPTI_NEED(data);
   TPTI_NEED(length);
   saving s;
+  tpti_run run = tpti_context_run(model->context, model, NULL, NULL);
   tpt_status status = prepare(model, &s);
   if (!status)
     status = tpti_safetensors_write_memory(data, capacity, length, &model->context->memory,
                                            (tpti_output *)(void *)s.outputs.data,
-                                           model->net.params.tensor_count, s.metadata, 2);
+                                           model->net.params.tensor_count, s.metadata, 2, &run);
   finish(&s);
   return status;
 }

@@ -78,6 +78,12 @@ void tpti_model_changed(tpt_model *model);
  * the published code's buffers or, in a checkpoint, of the optimizer. (model_file.c) */
 tpt_status tpti_model_read(const tpti_network *net, const tpti_safetensors *tensors, tpti_run *run,
                            float *weights);
+/* The description under a file's 3pt.config. */
+tpt_status tpti_model_file_spec(const tpti_safetensors *tensors, tpti_spec *spec);
+
+/* Tensors that a checkpoint holds beside the model's: m, v, the caller's bytes. */
+enum { TPTI_CHECKPOINT_ENTRIES = 3 };
+
 /* What a file of these weights holds: one output a parameter. */
 void tpti_model_outputs(const tpti_network *net, tpti_output *outputs);
 

@@ -37,6 +37,7 @@ static tpt_status place_optimizer(tpt_trainer *trainer, tpt_config *config,
   made->config = config;
   made->adamw = adamw;
   made->trainer = trainer;
+  tpti_log(trainer->context, 2, "optimizer: %zu bytes", bytes);
   *optimizer = made;
   return TPT_OK;
 }

@@ -204,7 +204,8 @@ static tpt_status token_of(const tpt_tokenizer *tokenizer, int32_t id, char *tex
 
 /* ---- the interface ---- */
 
-/* A maker's call: the result is NULL first; a failure's text goes to the context where there is one. */
+/* A maker's call: the result is NULL first; a failure's text goes to the context where there is
+ * one. */
 static tpt_status begin(tpt_context *context, maker work, const source *from,
                         tpt_tokenizer **tokenizer) {
   TPTI_NEED(tokenizer);
@@ -222,9 +223,10 @@ static tpt_status begin_with(tpt_context *context, maker work, const source *fro
   if (!from->text) whole.text = "";
   if (!missing) return begin(context, work, &whole, tokenizer);
   if (tokenizer) *tokenizer = NULL;
-  tpt_status status = tpti_fail(TPT_E_ARGUMENT, "%s is NULL", work == make_loaded  ? "path"
-                                                              : work == make_parsed ? "json"
-                                                                                    : "text");
+  tpt_status status = tpti_fail(TPT_E_ARGUMENT, "%s is NULL",
+                                work == make_loaded   ? "path"
+                                : work == make_parsed ? "json"
+                                                      : "text");
   bool known = context && tpti_handle_is(context, TPTI_CONTEXT, "context");
   return known ? tpti_handle_keep(context, status) : status;
 }

@@ -63,6 +63,7 @@ static tpt_status place_trainer(tpt_model *model, tpt_config *config, tpt_traine
   made->gradients = gradients;
   made->config = config;
   made->model = model;
+  tpti_log(model->context, 2, "trainer: room for %zu tokens, %zu bytes", acts.room, bytes);
   *trainer = made;
   return TPT_OK;
 }
@@ -307,12 +308,12 @@ tpt_status tpt_trainer_backward_logits(tpt_trainer *trainer, const float *dlogit
   return TPTI_CALL(trainer, TPTI_TRAINER, backward_logits(trainer, dlogits, count));
 }
 
-static tpt_status run_accumulate(tpt_trainer *t, const int32_t *targets, double *result) {
-  tpti_run run = run_of(t);
-  const tpti_pass pass = pass_of(t, &run);
+static tpt_status run_accumulate(tpt_trainer *t, tpti_run *run, const int32_t *targets,
+                                 double *result) {
+  const tpti_pass pass = pass_of(t, run);
   const tpti_loss_rule rule = rule_of(t);
   double value = tpti_step_accumulate(&pass, &rule, targets, t->gradients);
-  tpt_status status = tpti_run_status(&run);
+  tpt_status status = tpti_run_status(run);
   if (!status && !isfinite(value)) status = fail_loss(t);
   if (status)
     t->state.spoiled = true;
@@ -333,7 +334,7 @@ static tpt_status accumulate(tpt_trainer *t, const int32_t *tokens, const int32_
     t->state.spoiled = true;
     return status;
   }
-  return run_accumulate(t, targets, result);
+  return run_accumulate(t, &run, targets, result);
 }
 
 tpt_status tpt_trainer_accumulate(tpt_trainer *trainer, const int32_t *tokens,

@@ -19,7 +19,7 @@ typedef struct pass {
   const tpti_network *net;
   const tpti_dims *dims;
   tpti_decode_work *work;
-  const tpti_rows *rows;
+  const tpti_batch *rows;
   size_t M, qkv, E, KE;
   float eps;
 } pass;
@@ -141,7 +141,7 @@ static void block(const pass *p, size_t l) {
 }
 
 void tpti_decode_forward(tpti_run *run, const tpti_network *net, tpti_decode_work *work,
-                         const tpti_rows *rows) {
+                         const tpti_batch *rows) {
   const tpti_dims *d = &net->dims;
   size_t E = tpti_dims_E(d), KE = d->K * E;
   const pass p = {.run = run,

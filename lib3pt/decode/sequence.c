@@ -85,16 +85,16 @@ static void accept(tpti_sequence *s, size_t count) {
 }
 
 /* What to do with the rows of one pass: `rows->ahead` says where they lie in the prompt. */
-typedef void rows_done(void *user, const tpti_rows *rows);
+typedef void rows_done(void *user, const tpti_batch *rows);
 
 static tpt_status feed_prompt(tpti_run *run, const tpti_network *net, tpti_sequence *s,
                               const int32_t *tokens, size_t count, rows_done *done, void *user) {
   tpti_network_rotations(net, s->work.cosine, s->work.sine);
   for (size_t at = 0; at < count && !run->stopped; at += s->work.rows) {
-    const tpti_rows rows = {.count = count - at < s->work.rows ? count - at : s->work.rows,
-                            .tokens = tokens + at,
-                            .sequences = &s,
-                            .ahead = at};
+    const tpti_batch rows = {.count = count - at < s->work.rows ? count - at : s->work.rows,
+                             .tokens = tokens + at,
+                             .sequences = &s,
+                             .ahead = at};
     run->done = (double)at / (double)count;
     tpti_decode_forward(run, net, &s->work, &rows);
     if (done) done(user, &rows);
@@ -117,7 +117,7 @@ tpt_status tpti_sequence_feed(tpti_run *run, const tpti_network *net, tpti_seque
  */
 static void feed_rows(tpti_run *run, const tpti_network *net, tpti_decode_work *work, size_t count,
                       const int32_t *tokens) {
-  const tpti_rows rows = {.count = count, .tokens = tokens, .sequences = work->list, .many = true};
+  const tpti_batch rows = {.count = count, .tokens = tokens, .sequences = work->list, .many = true};
   size_t V = net->dims.V;
   tpti_decode_forward(run, net, work, &rows);
   for (size_t first = 0; first < count; first += work->head_rows) {
@@ -161,7 +161,7 @@ static int32_t target_of(const scoring *s, size_t i) {
   return i + 1 < s->count ? s->tokens[i + 1] : s->ignore_index;
 }
 
-static void score_rows(void *user, const tpti_rows *rows) {
+static void score_rows(void *user, const tpti_batch *rows) {
   const scoring *s = user;
   const tpti_decode_work *w = &s->sequence->work;
   size_t V = s->net->dims.V;

@@ -42,7 +42,8 @@ static tpt_status refuse(int code, size_t offset) {
   if (code == PCRE2_ERROR_NOMEMORY || code == PCRE2_ERROR_HEAP_FAILED)
     return tpti_fail_memory(sizeof(pcre2_code *));
   if (pcre2_get_error_message(code, reason, sizeof reason) < 0) reason[0] = 0;
-  return tpti_fail(TPT_E_UNSUPPORTED, "the regular expression is not one of PCRE2's: %s at byte %zu",
+  return tpti_fail(TPT_E_UNSUPPORTED,
+                   "the regular expression is not one of PCRE2's: %s at byte %zu",
                    (const char *)reason, offset);
 }
 
@@ -52,8 +53,8 @@ static tpt_status compile(tpti_regex *regex, const char *pattern, size_t length)
   pcre2_compile_context *context = pcre2_compile_context_create(regex->general);
   if (!context) return tpti_fail_memory(length);
   pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-  regex->code = pcre2_compile((PCRE2_SPTR)pattern, length, PCRE2_UTF | PCRE2_UCP, &code, &offset,
-                              context);
+  regex->code =
+      pcre2_compile((PCRE2_SPTR)pattern, length, PCRE2_UTF | PCRE2_UCP, &code, &offset, context);
   pcre2_compile_context_free(context);
   if (!regex->code) return refuse(code, offset);
   /* Where memory must not be executable, matching is slower and otherwise the same. */
@@ -113,14 +114,15 @@ tpt_status tpti_matcher_find(tpti_matcher *matcher, const char *text, size_t siz
                              bool *found, size_t *start, size_t *end) {
   const pcre2_code *code = matcher->regex->code;
   PCRE2_SPTR subject = (PCRE2_SPTR)(size ? text : "");
-  int count = pcre2_match(code, subject, size, from, PCRE2_NO_UTF_CHECK, matcher->data,
-                          matcher->limits);
+  int count =
+      pcre2_match(code, subject, size, from, PCRE2_NO_UTF_CHECK, matcher->data, matcher->limits);
   if (count == PCRE2_ERROR_JIT_STACKLIMIT) /* the interpreter's stack lies in our memory */
     count = pcre2_match(code, subject, size, from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, matcher->data,
                         matcher->limits);
   *found = count >= 0;
   if (count == PCRE2_ERROR_NOMATCH) return TPT_OK;
-  if (count == PCRE2_ERROR_NOMEMORY || count == PCRE2_ERROR_HEAPLIMIT) return tpti_fail_memory(size);
+  if (count == PCRE2_ERROR_NOMEMORY || count == PCRE2_ERROR_HEAPLIMIT)
+    return tpti_fail_memory(size);
   if (count < 0) return tpti_fail(TPT_E_INTERNAL, "PCRE2 failed with code %d", count);
   const PCRE2_SIZE *places = pcre2_get_ovector_pointer(matcher->data);
   *start = places[0];

@@ -42,9 +42,10 @@ tpt_status tpti_safetensors_open(const tpti_source *source, const tpti_memory *m
                                  size_t max_entries, tpti_safetensors **tensors);
 void tpti_safetensors_close(tpti_safetensors *tensors);
 
-/* In the order of their data, so that a walk reads the file from front to back. */
 /* The source's, for messages. */
 const char *tpti_safetensors_path(const tpti_safetensors *tensors);
+
+/* In the order of their data, so that a walk reads the file from front to back. */
 size_t tpti_safetensors_count(const tpti_safetensors *tensors);
 const tpti_entry *tpti_safetensors_at(const tpti_safetensors *tensors, size_t index);
 const tpti_entry *tpti_safetensors_find(const tpti_safetensors *tensors,
@@ -88,6 +89,6 @@ tpt_status tpti_safetensors_write(const char *path, const tpti_memory *memory,
 tpt_status tpti_safetensors_write_memory(void *data, size_t capacity, size_t *length,
                                          const tpti_memory *memory, const tpti_output *outputs,
                                          size_t count, const tpti_metadata *metadata,
-                                         size_t metadata_count);
+                                         size_t metadata_count, tpti_run *run);
 
 #endif

@@ -109,10 +109,13 @@ tpt_status tpti_safetensors_header(const tpti_output *outputs, size_t count,
   return finish_header(header, start, data, file_size);
 }
 
-/* ---- to a file ---- */
+/* ---- header and data, piece by piece, into whatever takes them ---- */
+
+typedef tpt_status sink_fn(void *to, const void *data, size_t bytes);
 
 typedef struct saving {
-  tpti_writer *writer;
+  sink_fn *sink;
+  void *to;
   tpti_run *run; /* may be NULL */
   uint64_t done, size;
 } saving;
@@ -120,7 +123,7 @@ typedef struct saving {
 static tpt_status append_pieces(saving *s, const char *data, size_t bytes) {
   while (bytes > 0) {
     size_t piece = bytes < PIECE ? bytes : PIECE;
-    tpt_status status = tpti_writer_append(s->writer, data, piece);
+    tpt_status status = s->sink(s->to, data, piece);
     if (status) return status;
     data += piece;
     bytes -= piece;
@@ -143,6 +146,22 @@ static tpt_status append_all(saving *s, const tpti_buffer *header, const tpti_ou
   return status;
 }
 
+static tpt_status to_writer(void *to, const void *data, size_t bytes) {
+  return tpti_writer_append(to, data, bytes);
+}
+
+static tpt_status write_file(const char *path, const tpti_memory *memory, saving *s,
+                             const tpti_buffer *header, const tpti_output *outputs, size_t count) {
+  tpti_writer *writer = NULL;
+  tpt_status status = tpti_writer_open(path, memory, &writer);
+  s->sink = to_writer;
+  s->to = writer;
+  if (!status) status = append_all(s, header, outputs, count);
+  if (!status) return tpti_writer_commit(writer);
+  tpti_writer_abandon(writer);
+  return status;
+}
+
 tpt_status tpti_safetensors_write(const char *path, const tpti_memory *memory,
                                   const tpti_output *outputs, size_t count,
                                   const tpti_metadata *metadata, size_t metadata_count,
@@ -152,44 +171,36 @@ tpt_status tpti_safetensors_write(const char *path, const tpti_memory *memory,
   tpti_buffer_init(&header, memory);
   tpt_status status =
       tpti_safetensors_header(outputs, count, metadata, metadata_count, &header, &s.size);
-  if (!status) status = tpti_writer_open(path, memory, &s.writer);
-  if (!status) status = append_all(&s, &header, outputs, count);
+  if (!status) status = write_file(path, memory, &s, &header, outputs, count);
   tpti_buffer_free(&header);
-  if (!status) return tpti_writer_commit(s.writer);
-  tpti_writer_abandon(s.writer);
   return status;
 }
-
-/* ---- to memory ---- */
 
 typedef struct room {
   char *data;
   size_t capacity, used;
 } room;
 
-static void put(room *to, const void *from, size_t bytes) {
+static tpt_status to_room(void *argument, const void *from, size_t bytes) {
+  room *to = argument;
   size_t left = to->capacity - to->used, fits = bytes < left ? bytes : left;
   if (fits > 0) memcpy(to->data + to->used, from, fits);
   to->used += fits;
+  return TPT_OK;
 }
 
 tpt_status tpti_safetensors_write_memory(void *data, size_t capacity, size_t *length,
                                          const tpti_memory *memory, const tpti_output *outputs,
                                          size_t count, const tpti_metadata *metadata,
-                                         size_t metadata_count) {
+                                         size_t metadata_count, tpti_run *run) {
   room to = {data, capacity, 0};
-  uint64_t size = 0;
+  saving s = {.sink = to_room, .to = &to, .run = run};
   tpti_buffer header;
   tpti_buffer_init(&header, memory);
   tpt_status status =
-      tpti_safetensors_header(outputs, count, metadata, metadata_count, &header, &size);
-  if (!status) put(&to, header.data, header.used);
+      tpti_safetensors_header(outputs, count, metadata, metadata_count, &header, &s.size);
+  if (!status) status = append_all(&s, &header, outputs, count);
   tpti_buffer_free(&header);
-  for (size_t i = 0; !status && i < count; i++) {
-    size_t bytes = 0;
-    status = output_bytes(&outputs[i], &bytes);
-    if (!status) put(&to, outputs[i].data, bytes);
-  }
-  if (!status) *length = (size_t)size;
+  if (!status) *length = (size_t)s.size;
   return status;
 }

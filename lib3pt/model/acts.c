@@ -56,21 +56,16 @@ static size_t pack_bytes(const tpti_acts *a, const tpti_dims *d) {
   return largest(bytes, tpti_linear_pack(M, D, d->F, true));
 }
 
-static tpti_attention attention_shape(const tpti_dims *d, const tpti_recipe *r) {
-  return (tpti_attention){
-      .B = r->batch, .T = r->seq_len, .H = d->H, .K = d->K, .E = tpti_dims_E(d)};
-}
-
-static void layout_work(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tpti_plan *plan) {
+static void layout_work(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
   size_t M = a->room;
-  tpti_attention shape = attention_shape(d, r);
+  const tpti_attention heads = {.H = d->H, .K = d->K, .E = tpti_dims_E(d)};
   a->n = floats(plan, M, d->D);
   a->dh = floats(plan, M, d->D);
   a->dn = floats(plan, M, d->D);
   a->act = floats(plan, M, d->F);
   a->wide = floats(plan, M, largest(d->F, qkv_width(d)));
   a->partial = floats(plan, tpti_row_blocks(M), d->D);
-  a->attention = floats(plan, tpti_attention_work(&shape), 1);
+  a->attention = floats(plan, tpti_attention_work_most(&heads, M, d->max_seq_len), 1);
   a->logits = floats(plan, a->chunk, d->V);
   a->scratch = tpti_place(plan, TPTI_SCRATCH, 1);
   a->pack = tpti_place(plan, pack_bytes(a, d), 1);
@@ -91,5 +86,5 @@ void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tp
   a->sums = floats(plan, a->room, 1);
   a->tokens = tpti_place(plan, a->room, sizeof(int32_t));
   a->targets = tpti_place(plan, a->room, sizeof(int32_t));
-  layout_work(a, d, r, plan);
+  layout_work(a, d, plan);
 }

@@ -24,60 +24,92 @@ static void accumulate_turn(const tpti_network *net, size_t layers, double *turn
   }
 }
 
-/* out = w diag(gain) Q for a map [rows, D] that reads the stream. */
-static void fold_reader(float *out, const float *w, const float *gain, const double *turn,
-                        size_t rows, size_t D) {
-  for (size_t r = 0; r < rows; r++, w += D, out += D) {
-    for (size_t j = 0; j < D; j += 2) {
-      double a = (double)w[j] * (double)gain[j], b = (double)w[j + 1] * (double)gain[j + 1];
-      double c = turn[j], s = turn[j + 1];
+/* One map to fold: out [rows, cols] from w. */
+typedef struct folding {
+  float *out;
+  const float *w, *gain; /* gain [D] of a reader */
+  const double *turn;
+  size_t rows, cols;
+} folding;
+
+/* Rows that one task folds, an even number: a writer turns pairs of rows. */
+enum { FOLD_ROWS = 64 };
+
+static size_t fold_end(const folding *f, size_t item) {
+  size_t end = (item + 1) * FOLD_ROWS;
+  return end < f->rows ? end : f->rows;
+}
+
+/* out = w diag(gain) Q, of a map [rows, D] that reads the stream. */
+static void fold_reader(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const folding *f = argument;
+  for (size_t r = item * FOLD_ROWS; r < fold_end(f, item); r++) {
+    const float *w = f->w + r * f->cols;
+    float *out = f->out + r * f->cols;
+    for (size_t j = 0; j < f->cols; j += 2) {
+      double a = (double)w[j] * (double)f->gain[j], b = (double)w[j + 1] * (double)f->gain[j + 1];
+      double c = f->turn[j], s = f->turn[j + 1];
       out[j] = (float)(a * c + b * s);
       out[j + 1] = (float)(b * c - a * s);
     }
   }
 }
 
-/* out = Q^T w for a map [D, cols] that writes the stream. */
-static void fold_writer(float *out, const float *w, const double *turn, size_t D, size_t cols) {
-  for (size_t j = 0; j < D; j += 2, w += 2 * cols, out += 2 * cols) {
-    double c = turn[j], s = turn[j + 1];
-    for (size_t i = 0; i < cols; i++) {
-      double a = (double)w[i], b = (double)w[cols + i];
+/* out = Q^T w, of a map [D, cols] that writes the stream. */
+static void fold_writer(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const folding *f = argument;
+  for (size_t j = item * FOLD_ROWS; j < fold_end(f, item); j += 2) {
+    const float *w = f->w + j * f->cols;
+    float *out = f->out + j * f->cols;
+    double c = f->turn[j], s = f->turn[j + 1];
+    for (size_t i = 0; i < f->cols; i++) {
+      double a = (double)w[i], b = (double)w[f->cols + i];
       out[i] = (float)(c * a + s * b);
-      out[cols + i] = (float)(c * b - s * a);
+      out[f->cols + i] = (float)(c * b - s * a);
     }
   }
+}
+
+static void fold_map(tpti_run *run, tpti_task task, folding f) {
+  tpti_parallel(run, (f.rows + FOLD_ROWS - 1) / FOLD_ROWS, task, &f);
 }
 
 static void ones(float *values, size_t count) {
   for (size_t i = 0; i < count; i++) values[i] = 1.0f;
 }
 
-static void fold_block(const tpti_network *net, tpti_network *folded, size_t l, double *turn) {
+static void fold_block(tpti_run *run, const tpti_network *net, tpti_network *folded, size_t l,
+                       double *turn) {
   const tpti_dims *d = &net->dims;
   size_t D = d->D, qkv = D + 2 * d->K * tpti_dims_E(d);
   tpti_block_params from = tpti_params_block(&net->params, net->weights, l);
   tpti_block_params to = tpti_params_block(&folded->params, folded->weights, l);
   accumulate_turn(net, l, turn);
-  fold_reader(to.qkv, from.qkv, from.n1, turn, qkv, D);
-  fold_writer(to.o, from.o, turn, D, D);
+  fold_map(run, fold_reader, (folding){to.qkv, from.qkv, from.n1, turn, qkv, D});
+  fold_map(run, fold_writer, (folding){to.o, from.o, NULL, turn, D, D});
   accumulate_turn(net, l + 1, turn);
-  fold_reader(to.gate_up, from.gate_up, from.n2, turn, 2 * d->F, D);
-  fold_writer(to.down, from.down, turn, D, d->F);
+  fold_map(run, fold_reader, (folding){to.gate_up, from.gate_up, from.n2, turn, 2 * d->F, D});
+  fold_map(run, fold_writer, (folding){to.down, from.down, NULL, turn, D, d->F});
   ones(to.n1, D);
   ones(to.n2, D);
   if (to.theta) memcpy(to.theta, from.theta, tpti_dims_P(d) / 2 * sizeof(float));
 }
 
-void tpti_network_fold(const tpti_network *net, tpti_network *folded, double *turn) {
+void tpti_network_fold(tpti_run *run, const tpti_network *net, tpti_network *folded, double *turn) {
   const tpti_dims *d = &net->dims;
   const tpti_params *from = &net->params, *to = &folded->params;
   memcpy(folded->weights + to->token_emb, net->weights + from->token_emb,
          d->V * d->D * sizeof(float));
   if (net->profile) memcpy(folded->profile, net->profile, d->max_seq_len * sizeof(float));
-  for (size_t l = 0; l < d->L; l++) fold_block(net, folded, l, turn);
+  for (size_t l = 0; l < d->L && !run->stopped; l++) {
+    run->done = (double)l / (double)(d->L + 1);
+    fold_block(run, net, folded, l, turn);
+  }
   accumulate_turn(net, d->L, turn);
-  fold_reader(folded->weights + to->head, net->weights + from->head, net->weights + from->norm_f,
-              turn, d->V, d->D);
+  fold_map(run, fold_reader,
+           (folding){folded->weights + to->head, net->weights + from->head,
+                     net->weights + from->norm_f, turn, d->V, d->D});
   ones(folded->weights + to->norm_f, d->D);
 }

@@ -36,30 +36,58 @@ static void fill(float *values, size_t count, float value) {
   for (size_t i = 0; i < count; i++) values[i] = value;
 }
 
-static void start_tensor(const tpti_tensor *t, const tpti_dims *d, uint64_t stream, float *values) {
+/* Values that one task starts, from a stream of its own. */
+enum { START_BLOCK = 65536 };
+
+static size_t start_blocks(const tpti_tensor *t) { return (t->count - 1) / START_BLOCK + 1; }
+
+/* values: `count` of a tensor's, from its value `first` on. */
+static void start_values(const tpti_tensor *t, const tpti_dims *d, uint64_t stream, size_t first,
+                         size_t count, float *values) {
   switch (t->start) {
   case TPTI_START_NORMAL:
-    tpti_random_normal(stream, values, t->count);
+    tpti_random_normal(stream, values, count);
     break;
   case TPTI_START_UNIFORM:
-    tpti_random_uniform(stream, values, t->count, 1.0 / sqrt((double)t->shape[1]));
+    tpti_random_uniform(stream, values, count, 1.0 / sqrt((double)t->shape[1]));
     break;
   case TPTI_START_ONE:
-    fill(values, t->count, 1.0f);
+    fill(values, count, 1.0f);
     break;
   case TPTI_START_THETA:
-    fill(values, t->count, (float)tpti_params_start_angle(d, t->layer));
+    fill(values, count, (float)tpti_params_start_angle(d, t->layer));
     break;
   case TPTI_START_HORN:
-    for (size_t p = 0; p < t->count; p++) values[p] = (float)(1.0 / (double)(p + 1));
+    for (size_t p = 0; p < count; p++) values[p] = (float)(1.0 / (double)(first + p + 1));
     break;
   }
 }
 
-void tpti_params_init(const tpti_params *params, const tpti_dims *dims, uint64_t seed,
-                      float *weights) {
-  for (size_t i = 0; i < params->tensor_count; i++) {
-    const tpti_tensor *t = &params->tensors[i];
-    start_tensor(t, dims, tpti_random_stream(seed, i), weights + t->offset);
-  }
+typedef struct starting {
+  const tpti_params *params;
+  const tpti_dims *dims;
+  uint64_t seed;
+  float *weights;
+} starting;
+
+/* Block `item` of all tensors' blocks, in their order. */
+static void start_block(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const starting *s = argument;
+  size_t tensor = 0;
+  for (; item >= start_blocks(&s->params->tensors[tensor]); tensor++)
+    item -= start_blocks(&s->params->tensors[tensor]);
+  const tpti_tensor *t = &s->params->tensors[tensor];
+  size_t first = item * START_BLOCK, left = t->count - first;
+  uint64_t stream = tpti_random_stream(tpti_random_stream(s->seed, tensor), item);
+  start_values(t, s->dims, stream, first, left < START_BLOCK ? left : START_BLOCK,
+               s->weights + t->offset + first);
+}
+
+void tpti_params_init(tpti_run *run, const tpti_params *params, const tpti_dims *dims,
+                      uint64_t seed, float *weights) {
+  starting s = {params, dims, seed, weights};
+  size_t blocks = 0;
+  for (size_t i = 0; i < params->tensor_count; i++) blocks += start_blocks(&params->tensors[i]);
+  tpti_parallel(run, blocks, start_block, &s);
 }

@@ -28,6 +28,6 @@ void tpti_network_rotations(const tpti_network *net, float *cosine, float *sine)
 
 /* Writes into `folded`, a placed network whose dims say rotation none (or residual, as this one's),
  * weights with the same logits: rotations and gains absorbed. turn [D] is scratch. (fold.c) */
-void tpti_network_fold(const tpti_network *net, tpti_network *folded, double *turn);
+void tpti_network_fold(tpti_run *run, const tpti_network *net, tpti_network *folded, double *turn);
 
 #endif

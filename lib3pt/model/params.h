@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "base/memory.h"
+#include "base/threads.h"
 #include "model/dims.h"
 
 enum {
@@ -61,8 +61,8 @@ const tpti_tensor *tpti_params_find(const tpti_params *params, const char *name)
 /* Angle that layer l starts at. */
 double tpti_params_start_angle(const tpti_dims *dims, size_t layer);
 
-/* Random weights, a function of seed alone: each tensor has a stream of its own. */
-void tpti_params_init(const tpti_params *params, const tpti_dims *dims, uint64_t seed,
-                      float *weights);
+/* Random weights, a function of seed alone: each block of a tensor has a stream of its own. */
+void tpti_params_init(tpti_run *run, const tpti_params *params, const tpti_dims *dims,
+                      uint64_t seed, float *weights);
 
 #endif

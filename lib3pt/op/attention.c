@@ -266,6 +266,14 @@ size_t tpti_attention_work(const tpti_attention *a) {
   return a->B * a->T * a->H * (c.chunks > 1 ? 2 * a->E + 1 : 1);
 }
 
+size_t tpti_attention_work_most(const tpti_attention *a, size_t room, size_t longest) {
+  if (a->H == a->K) return room * a->H;
+  size_t sequences = (ENOUGH - 1) / a->K; /* with more of them, heads stay together */
+  size_t apart = least(room, sequences * longest);
+  size_t together = room * a->H, cut_apart = apart * a->H * (2 * a->E + 1);
+  return together > cut_apart ? together : cut_apart;
+}
+
 static sink sink_of(const backward *g, const piece *p, size_t u) {
   const tpti_attention *a = g->a;
   size_t kv = kv_at(a, p->b, u, p->kv), all = a->B * a->H * a->T;

@@ -42,7 +42,10 @@ void tpti_attention_backward(tpti_run *run, float *dq, float *dk, float *dv, flo
                              const float *dy, const float *y, const float *lse, const float *q,
                              const float *k, const float *v, const tpti_attention *a);
 
-/* Floats of work: at most B T H (2 E + 1). */
+/* Floats of work: B T H, or where a group's heads are cut apart B T H (2 E + 1). */
 size_t tpti_attention_work(const tpti_attention *a);
+
+/* The most work of any B and T with B T <= room and T <= longest; of a, H, K and E count. */
+size_t tpti_attention_work_most(const tpti_attention *a, size_t room, size_t longest);
 
 #endif

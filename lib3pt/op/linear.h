@@ -25,7 +25,9 @@ void tpti_linear_backward_weight(tpti_run *run, float *dw, const float *dy, cons
 void tpti_linear_rows(tpti_run *run, float *y, const float *base, const float *x, const float *w,
                       size_t M, size_t out, size_t in);
 
-/* Bytes of run->pack that forward (training false) or forward and both backwards need. */
+/* Bytes of run->pack that forward (training false) or forward and both backwards need: partial sums
+ * of products with a long sum and a small result; at most 3 MiB, 0 for small shapes (pack may then
+ * be NULL), never less for a larger M. */
 size_t tpti_linear_pack(size_t M, size_t out, size_t in, bool training);
 
 #endif

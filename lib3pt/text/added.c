@@ -81,8 +81,8 @@ typedef struct sealing {
 
 static tpt_status insert_normalized(sealing *s, tpti_added_token *token, uint32_t index) {
   const char *text = tpti_added_text(s->added, token);
-  tpt_status status = tpti_steps_normalize(s->normalizer, &s->matchers, text, token->length,
-                                           &s->text, &s->scratch);
+  tpt_status status =
+      tpti_steps_normalize(s->normalizer, &s->matchers, text, token->length, &s->text, &s->scratch);
   if (status) return status;
   if (s->text.used == 0)
     return tpti_fail(TPT_E_UNSUPPORTED,
@@ -103,7 +103,8 @@ static tpt_status insert_all(sealing *s) {
     for (uint32_t i = 0; i < s->added->count && !status; i++) {
       tpti_added_token *token = (tpti_added_token *)(void *)s->added->tokens.data + i;
       if (token->special != special) continue;
-      status = token->normalized ? insert_normalized(s, token, i) : insert_plain(s->added, token, i);
+      status =
+          token->normalized ? insert_normalized(s, token, i) : insert_plain(s->added, token, i);
     }
   return status;
 }

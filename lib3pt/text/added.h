@@ -8,7 +8,7 @@
 enum { TPTI_MAX_ADDED = 1 << 14, TPTI_MAX_ADDED_LENGTH = 1 << 12 };
 
 typedef struct tpti_added_token {
-  size_t offset, length;             /* of its content in the table's text */
+  size_t offset, length;               /* of its content in the table's text */
   size_t spoken_offset, spoken_length; /* of what a decoder is given for it */
   uint32_t id;
   bool single_word, left, right, normalized, special; /* left, right: takes white space there */
@@ -39,8 +39,8 @@ tpt_status tpti_added_seal(tpti_added *added, const tpti_steps *normalizer);
 const tpti_added_token *tpti_added_at(const tpti_added *added, size_t index);
 const char *tpti_added_text(const tpti_added *added, const tpti_added_token *token);
 
-/* What a decoder is given: since version 0.23 of the package the normalized content, where the token
- * is a normalized one. */
+/* What a decoder is given: since version 0.23 of the package the normalized content, where the
+ * token is a normalized one. */
 const char *tpti_added_spoken(const tpti_added *added, const tpti_added_token *token);
 
 const tpti_added_token *tpti_added_find(const tpti_added *added, const char *text, size_t length);

@@ -85,8 +85,12 @@ static tpt_status scan_all(scan *s, const tpti_trie *trie) {
 tpt_status tpti_added_scan(const tpti_added *added, const tpti_trie *trie, const char *text,
                            size_t length, bool without_special, tpti_added_fn piece, void *user) {
   if (trie->nodes.used == 0) return length ? piece(user, NULL, 0, length) : TPT_OK;
-  scan s = {.added = added, .text = text, .length = length, .without_special = without_special,
-            .piece = piece, .user = user};
+  scan s = {.added = added,
+            .text = text,
+            .length = length,
+            .without_special = without_special,
+            .piece = piece,
+            .user = user};
   tpt_status status = added->word ? tpti_matcher_create(added->word, &s.word) : TPT_OK;
   if (!status) status = scan_all(&s, trie);
   tpti_matcher_free(s.word);

@@ -82,8 +82,7 @@ tpt_status tpti_bpe_seal(tpti_bpe *bpe, const tpti_vocab *vocab) {
     char text[4];
     bpe->chars[c] = id_or_none(vocab, text, tpti_utf8_write(c, text));
   }
-  bpe->unknown_id =
-      bpe->has_unknown ? id_or_none(vocab, bpe->unknown.data, bpe->unknown.used) : -1;
+  bpe->unknown_id = bpe->has_unknown ? id_or_none(vocab, bpe->unknown.data, bpe->unknown.used) : -1;
   return index_merges(bpe);
 }
 

@@ -1,5 +1,6 @@
 /* Byte-pair encoding of one word, as the Python package `tokenizers` does it: characters become
- * tokens, then the adjacent pair of the lowest rank is merged, leftmost first, until none is left. */
+ * tokens, then the adjacent pair of the lowest rank is merged, leftmost first, until none is left.
+ */
 #ifndef TPTI_TEXT_BPE_H
 #define TPTI_TEXT_BPE_H
 
@@ -23,15 +24,15 @@ typedef struct tpti_merge {
 enum { TPTI_CHARS = 512 }; /* code points whose ids are kept in a plain table */
 
 typedef struct tpti_bpe {
-  tpti_buffer merges;                 /* tpti_merge by rank */
-  tpti_buffer places;                 /* hash table of ranks + 1 by pair */
-  size_t count, mask;                 /* merges; places - 1 */
+  tpti_buffer merges;                  /* tpti_merge by rank */
+  tpti_buffer places;                  /* hash table of ranks + 1 by pair */
+  size_t count, mask;                  /* merges; places - 1 */
   tpti_buffer unknown, prefix, suffix; /* unk_token, continuing_subword_prefix, end_of_word_suffix;
                                           each with a NUL in the data, not in `used` */
   bool has_unknown, fuse_unknown, byte_fallback, ignore_merges;
-  int64_t unknown_id;          /* -1: not in the vocabulary */
-  int64_t bytes[256];          /* ids of <0x00> to <0xFF>, -1 where there is none */
-  int64_t chars[TPTI_CHARS];   /* ids of one character, -1 */
+  int64_t unknown_id;        /* -1: not in the vocabulary */
+  int64_t bytes[256];        /* ids of <0x00> to <0xFF>, -1 where there is none */
+  int64_t chars[TPTI_CHARS]; /* ids of one character, -1 */
 } tpti_bpe;
 
 /* Room that one thread needs; kept from word to word. */

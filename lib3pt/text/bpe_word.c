@@ -31,7 +31,8 @@ typedef struct speller {
 
 static tpt_status put(speller *s, uint32_t id) {
   size_t index = s->work->symbols.used / sizeof(symbol);
-  if (index >= NONE) return tpti_fail(TPT_E_UNSUPPORTED, "a word has more than 2^32 - 2 characters");
+  if (index >= NONE)
+    return tpti_fail(TPT_E_UNSUPPORTED, "a word has more than 2^32 - 2 characters");
   uint32_t place = (uint32_t)index;
   symbol one = {.id = id, .previous = place ? place - 1 : NONE, .next = place + 1};
   if (!tpti_buffer_append(&s->work->symbols, &one, sizeof one)) return tpti_fail_memory(sizeof one);

@@ -40,7 +40,8 @@ static tpt_status to_bytes(tpti_cutter *c, size_t step, const char *text, size_t
                            bool at_start) {
   tpti_buffer *scratch = c->scratch + step;
   scratch->used = 0;
-  if (!tpti_alphabet_write(scratch, text, length)) return tpti_fail_memory(length);
+  if (!tpti_alphabet_write(scratch, text, length) || !tpti_pad(scratch))
+    return tpti_fail_memory(length);
   return run_step(c, step + 1, scratch->data, scratch->used, at_start);
 }
 
@@ -53,7 +54,7 @@ static tpt_status prefix(tpti_cutter *c, size_t step, const char *text, size_t l
   scratch->used = 0;
   tpti_buffer_append(scratch, how->content.data, how->content.used);
   tpti_buffer_append(scratch, text, length);
-  if (scratch->failed) return tpti_fail_memory(length);
+  if (!tpti_pad(scratch)) return tpti_fail_memory(length);
   return run_step(c, step + 1, scratch->data, scratch->used, at_start);
 }
 
@@ -61,8 +62,9 @@ static tpt_status replace(tpti_cutter *c, size_t step, const char *text, size_t 
                           bool at_start) {
   tpti_buffer *scratch = c->scratch + step;
   scratch->used = 0;
-  tpt_status status = tpti_step_replace(c->tokenizer->pre_tokenizer.at + step,
-                                        c->matchers.at[step], text, length, scratch);
+  tpt_status status = tpti_step_replace(c->tokenizer->pre_tokenizer.at + step, c->matchers.at[step],
+                                        text, length, scratch);
+  if (!status && !tpti_pad(scratch)) status = tpti_fail_memory(length);
   return status ? status : run_step(c, step + 1, scratch->data, scratch->used, at_start);
 }
 
@@ -72,10 +74,14 @@ static tpt_status run_step(tpti_cutter *c, size_t step, const char *text, size_t
   const tpti_step *how = c->tokenizer->pre_tokenizer.at + step;
   level here = {.cutter = c, .step = step, .text = text, .at_start = at_start};
   switch (how->kind) {
-  case TPTI_STEP_BYTES: return to_bytes(c, step, text, length, at_start);
-  case TPTI_STEP_PREFIX: return prefix(c, step, text, length, at_start);
-  case TPTI_STEP_REPLACE: return replace(c, step, text, length, at_start);
-  default: return tpti_step_split(how, c->matchers.at[step], text, length, hand_on, &here);
+  case TPTI_STEP_BYTES:
+    return to_bytes(c, step, text, length, at_start);
+  case TPTI_STEP_PREFIX:
+    return prefix(c, step, text, length, at_start);
+  case TPTI_STEP_REPLACE:
+    return replace(c, step, text, length, at_start);
+  default:
+    return tpti_step_split(how, c->matchers.at[step], text, length, hand_on, &here);
   }
 }
 

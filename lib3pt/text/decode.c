@@ -54,6 +54,7 @@ static tpt_status decode_part(const tpti_tokenizer *t, tpti_run *run, const int3
   tpti_matchers matchers;
   tpt_status status = tpti_matchers_create(&t->decoder, &matchers);
   if (!status) status = collect(t, run, ids, count, &one);
+  tpti_pad(&one.text);
   mode.raw = t->raw_bytes;
   if (!status) status = tpti_decode_steps(&t->decoder, &matchers, mode, &one, &two);
   if (!status) tpti_buffer_append(out, one.text.data, one.text.used);
@@ -65,8 +66,8 @@ static tpt_status decode_part(const tpti_tokenizer *t, tpti_run *run, const int3
   return status;
 }
 
-tpt_status tpti_tokenizer_decode(const tpti_tokenizer *tokenizer, tpti_run *run,
-                                 const int32_t *ids, size_t count, tpti_buffer *out) {
+tpt_status tpti_tokenizer_decode(const tpti_tokenizer *tokenizer, tpti_run *run, const int32_t *ids,
+                                 size_t count, tpti_buffer *out) {
   tpt_status status = check_ids(tokenizer, ids, count);
   if (status) return status;
   return decode_part(tokenizer, run, ids, count, (tpti_decode_mode){0}, out);
@@ -81,7 +82,8 @@ static bool can_begin_anywhere(const tpti_tokenizer *t) {
   for (size_t i = 0; i < t->decoder.count; i++) {
     const tpti_step *step = t->decoder.at + i;
     if (step->kind == TPTI_STEP_WORDS || (i > 0 && step->kind == TPTI_STEP_UNBYTES)) return false;
-    if (fused && (step->kind == TPTI_STEP_REPLACE || step->kind == TPTI_STEP_FALLBACK)) return false;
+    if (fused && (step->kind == TPTI_STEP_REPLACE || step->kind == TPTI_STEP_FALLBACK))
+      return false;
     if (step->kind == TPTI_STEP_TRIM && step->stop) return false;
     if (step->kind == TPTI_STEP_FUSE || step->kind == TPTI_STEP_UNBYTES) fused = true;
   }

@@ -149,15 +149,22 @@ static tpt_status each(const stage *s, const tpti_strings *in, tpti_strings *out
   for (size_t i = 0, length; i < tpti_strings_count(in) && !status; i++) {
     const char *text = tpti_strings_at(in, i, &length);
     bool first = i == 0 && !s->mode.middle, space = s->step->kind == TPTI_STEP_SPACES && !first;
-    if (s->step->kind == TPTI_STEP_WORDS && length) space = tpti_spacing_next(&spacing, text, length);
+    if (s->step->kind == TPTI_STEP_WORDS && length)
+      space = tpti_spacing_next(&spacing, text, length);
     if (space) tpti_buffer_append(&out->text, " ", 1);
     switch (s->step->kind) {
     case TPTI_STEP_REPLACE:
       status = tpti_step_replace(s->step, s->matcher, text, length, &out->text);
       break;
-    case TPTI_STEP_TRIM: trim(s->step, s->fused && s->mode.middle, text, length, out); break;
-    case TPTI_STEP_UNMETA: unmeta(s->step, first, text, length, out); break;
-    default: tpti_buffer_append(&out->text, text, length); break;
+    case TPTI_STEP_TRIM:
+      trim(s->step, s->fused && s->mode.middle, text, length, out);
+      break;
+    case TPTI_STEP_UNMETA:
+      unmeta(s->step, first, text, length, out);
+      break;
+    default:
+      tpti_buffer_append(&out->text, text, length);
+      break;
     }
     tpti_strings_end(out);
   }
@@ -166,10 +173,17 @@ static tpt_status each(const stage *s, const tpti_strings *in, tpti_strings *out
 
 static tpt_status run_stage(const stage *s, const tpti_strings *in, tpti_strings *out) {
   switch (s->step->kind) {
-  case TPTI_STEP_UNBYTES: unbytes(in, s->mode, out); return TPT_OK;
-  case TPTI_STEP_FUSE: fuse(in, out); return TPT_OK;
-  case TPTI_STEP_FALLBACK: fallback(in, s->mode, out); return TPT_OK;
-  default: return each(s, in, out);
+  case TPTI_STEP_UNBYTES:
+    unbytes(in, s->mode, out);
+    return TPT_OK;
+  case TPTI_STEP_FUSE:
+    fuse(in, out);
+    return TPT_OK;
+  case TPTI_STEP_FALLBACK:
+    fallback(in, s->mode, out);
+    return TPT_OK;
+  default:
+    return each(s, in, out);
   }
 }
 
@@ -182,6 +196,7 @@ tpt_status tpti_decode_steps(const tpti_steps *steps, const tpti_matchers *match
     s.matcher = matchers->at[i];
     other->text.used = other->ends.used = 0;
     status = run_stage(&s, list, other);
+    tpti_pad(&other->text);
     tpti_strings swap = *list;
     *list = *other;
     *other = swap;

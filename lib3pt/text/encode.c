@@ -8,13 +8,13 @@ typedef struct encoder {
   bool without_special;
   tpti_ids *out;
   tpti_cutter cutter;
-  tpti_matchers matchers; /* of the normalizer */
-  tpti_buffer normal, scratch;
+  tpti_matchers matchers;            /* of the normalizer */
+  tpti_buffer copy, normal, scratch; /* of the whole, and of pieces as the normalizer makes them */
   tpti_bpe_work work;
-  const char *text;   /* of the scan that runs: outer, then inner */
+  const char *text; /* of the scan that runs: outer, then inner */
   const char *inner;
-  size_t length;      /* of the whole */
-  bool at_start;      /* the outer piece stands at the beginning of the whole */
+  size_t length; /* of the whole */
+  bool at_start; /* the outer piece stands at the beginning of the whole */
 } encoder;
 
 static tpt_status encode_word(void *user, const char *word, size_t length) {
@@ -72,10 +72,11 @@ static tpt_status encode_text(encoder *e, tpti_run *run, const char *text, size_
   tpt_status status = tpti_cutter_start(&e->cutter, t, run, encode_word, e);
   if (!status) status = tpti_matchers_create(&t->normalizer, &e->matchers);
   if (!status) status = tpti_tick(run);
-  e->text = text;
+  if (!status && !tpti_copy_padded(&e->copy, text, length)) status = tpti_fail_memory(length);
+  e->text = e->copy.data;
   e->length = length;
   if (!status)
-    status = tpti_added_scan(&t->added, &t->added.plain, text, length, e->without_special,
+    status = tpti_added_scan(&t->added, &t->added.plain, e->text, length, e->without_special,
                              take_outer, e);
   tpti_cutter_end(&e->cutter);
   tpti_matchers_free(&e->matchers);
@@ -98,10 +99,12 @@ tpt_status tpti_tokenizer_encode(const tpti_tokenizer *tokenizer, tpti_run *run,
   tpt_status status = tpti_check_utf8(text, length);
   if (status) return status;
   encoder e = {.tokenizer = tokenizer, .without_special = without_special, .out = out};
+  tpti_buffer_init(&e.copy, tokenizer->memory);
   tpti_buffer_init(&e.normal, tokenizer->memory);
   tpti_buffer_init(&e.scratch, tokenizer->memory);
   tpti_bpe_work_init(&e.work, tokenizer->memory);
   status = encode_text(&e, run, text, length);
+  tpti_buffer_free(&e.copy);
   tpti_buffer_free(&e.normal);
   tpti_buffer_free(&e.scratch);
   tpti_bpe_work_free(&e.work);

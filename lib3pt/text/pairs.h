@@ -1,6 +1,6 @@
-/* What training knows of every pair of adjacent symbols: how often it stands in the text, and where.
- * Counts change as symbols merge; the commonest pair comes from a heap whose entries are put right
- * when they come out. */
+/* What training knows of every pair of adjacent symbols: how often it stands in the text, and
+ * where. Counts change as symbols merge; the commonest pair comes from a heap whose entries are put
+ * right when they come out. */
 #ifndef TPTI_TEXT_PAIRS_H
 #define TPTI_TEXT_PAIRS_H
 
@@ -38,8 +38,8 @@ void tpti_pairs_forget(tpti_pairs *pairs, uint32_t left, uint32_t right);
 /* Tells the heap what has grown. */
 bool tpti_pairs_settle(tpti_pairs *pairs);
 
-/* Takes the commonest pair out; of equals the one of the smaller left id, then right id. Appends its
- * places (uint32_t; some are no longer of this pair) and forgets them. false: none is left. */
+/* Takes the commonest pair out; of equals the one of the smaller left id, then right id. Appends
+ * its places (uint32_t; some are no longer of this pair) and forgets them. false: none is left. */
 bool tpti_pairs_pop(tpti_pairs *pairs, tpti_pair *pair, tpti_buffer *places);
 
 #endif

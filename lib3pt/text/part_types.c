@@ -10,7 +10,7 @@ static const bool YES = true;
 /* ---- normalizers ---- */
 
 static tpt_status read_prepend(tpti_part_reader *reader, const tpti_part *part) {
-  tpti_step *step;
+  tpti_step *step = NULL;
   const char *text;
   size_t length;
   tpt_status status = tpti_part_string(part, "prepend", NULL, &text, &length);
@@ -19,7 +19,7 @@ static tpt_status read_prepend(tpti_part_reader *reader, const tpti_part *part) 
 }
 
 static tpt_status read_strip(tpti_part_reader *reader, const tpti_part *part) {
-  tpti_step *step;
+  tpti_step *step = NULL;
   bool left, right;
   tpt_status status = tpti_part_bool(part, "strip_left", NULL, &left);
   if (!status) status = tpti_part_bool(part, "strip_right", NULL, &right);
@@ -31,7 +31,7 @@ static tpt_status read_strip(tpti_part_reader *reader, const tpti_part *part) {
 }
 
 static tpt_status read_bytes(tpti_part_reader *reader, const tpti_part *part) {
-  tpti_step *step;
+  tpti_step *step = NULL;
   (void)part;
   return tpti_add_step(reader, TPTI_STEP_BYTES, &step);
 }
@@ -59,7 +59,7 @@ static const char PUNCTUATION[] =
 
 static tpt_status add_split(tpti_part_reader *reader, const char *expression, bool inverted,
                             tpti_behavior behavior) {
-  tpti_step *step;
+  tpti_step *step = NULL;
   tpt_status status = tpti_add_step(reader, TPTI_STEP_SPLIT, &step);
   if (status) return status;
   step->flag = inverted;
@@ -87,7 +87,7 @@ static tpt_status read_behavior(const tpti_part *part, const char *absent,
 
 static tpt_status read_byte_level(tpti_part_reader *reader, const tpti_part *part) {
   bool prefix, use_regex;
-  tpti_step *step;
+  tpti_step *step = NULL;
   tpt_status status = tpti_part_bool(part, "add_prefix_space", NULL, &prefix);
   if (!status) status = tpti_part_bool(part, "use_regex", &YES, &use_regex);
   if (!status && prefix) {
@@ -96,14 +96,13 @@ static tpt_status read_byte_level(tpti_part_reader *reader, const tpti_part *par
   }
   if (!status && use_regex) {
     status = tpti_add_step(reader, TPTI_STEP_SPLIT, &step);
-    if (!status)
-      status = tpti_pattern_compile(reader->memory, GPT2, sizeof GPT2 - 1, &step->regex);
+    if (!status) status = tpti_pattern_compile(reader->memory, GPT2, sizeof GPT2 - 1, &step->regex);
   }
   return status ? status : tpti_add_step(reader, TPTI_STEP_BYTES, &step);
 }
 
 static tpt_status read_split(tpti_part_reader *reader, const tpti_part *part) {
-  tpti_step *step;
+  tpti_step *step = NULL;
   bool is_regex;
   tpt_status status = tpti_add_step(reader, TPTI_STEP_SPLIT, &step);
   if (!status) status = tpti_read_pattern(reader, part, step, &is_regex);
@@ -181,7 +180,7 @@ static bool may_move(const tpti_part_reader *reader) {
 }
 
 static tpt_status add_metaspace(tpti_part_reader *reader, const metaspace *meta) {
-  tpti_step *step;
+  tpti_step *step = NULL;
   bool prefix = strcmp(meta->scheme, "never") != 0;
   tpt_status status = tpti_add_step(reader, TPTI_STEP_REPLACE, &step);
   if (!status) status = tpti_pattern_literal(reader->memory, " ", 1, &step->regex);
@@ -212,7 +211,7 @@ static tpt_status read_metaspace_pre(tpti_part_reader *reader, const tpti_part *
 
 static tpt_status read_metaspace_decoder(tpti_part_reader *reader, const tpti_part *part) {
   metaspace meta;
-  tpti_step *step;
+  tpti_step *step = NULL;
   tpt_status status = read_metaspace(part, &meta);
   if (!status) status = tpti_add_step(reader, TPTI_STEP_UNMETA, &step);
   if (status) return status;
@@ -235,26 +234,26 @@ static const tpti_part_type PRE_TOKENIZERS[] = {
 /* ---- decoders ---- */
 
 static tpt_status read_unbytes(tpti_part_reader *reader, const tpti_part *part) {
-  tpti_step *step;
+  tpti_step *step = NULL;
   (void)part;
   return tpti_add_step(reader, TPTI_STEP_UNBYTES, &step);
 }
 
 static tpt_status read_fallback(tpti_part_reader *reader, const tpti_part *part) {
-  tpti_step *step;
+  tpti_step *step = NULL;
   (void)part;
   return tpti_add_step(reader, TPTI_STEP_FALLBACK, &step);
 }
 
 static tpt_status read_fuse(tpti_part_reader *reader, const tpti_part *part) {
-  tpti_step *step;
+  tpti_step *step = NULL;
   (void)part;
   return tpti_add_step(reader, TPTI_STEP_FUSE, &step);
 }
 
 static tpt_status read_trim(tpti_part_reader *reader, const tpti_part *part) {
   enum { MOST = 1 << 20 };
-  tpti_step *step;
+  tpti_step *step = NULL;
   const char *text;
   size_t length;
   uint32_t c;
@@ -271,7 +270,7 @@ static tpt_status read_trim(tpti_part_reader *reader, const tpti_part *part) {
 /* The package's WordPiece decoder with a prefix that no word has puts a space before each word but
  * not before . ? ! and the comma. Our word tokenizers are written with it, and are known by it. */
 static tpt_status read_words(tpti_part_reader *reader, const tpti_part *part) {
-  tpti_step *step;
+  tpti_step *step = NULL;
   const char *prefix;
   size_t length;
   bool cleanup;
@@ -318,7 +317,7 @@ tpt_status tpti_read_pre_tokenizer(const tpti_memory *memory, const tpti_part *p
 tpt_status tpti_read_decoder(const tpti_memory *memory, const tpti_part *part, tpti_steps *steps) {
   static const tpti_part_types types = TYPES(DECODERS, "decoders");
   tpti_part_reader reader = {.memory = memory, .steps = steps};
-  tpti_step *step;
+  tpti_step *step = NULL;
   if (tpti_json_kind_of(part->node) == TPTI_JSON_NULL)
     return tpti_add_step(&reader, TPTI_STEP_SPACES, &step);
   return tpti_read_part(&reader, &types, part);

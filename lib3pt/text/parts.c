@@ -152,8 +152,7 @@ static tpt_status compile(tpti_part_reader *reader, const tpti_part *part, tpti_
                           bool is_regex) {
   const char *text;
   size_t length;
-  tpt_status status =
-      tpti_part_string(part, is_regex ? "Regex" : "String", NULL, &text, &length);
+  tpt_status status = tpti_part_string(part, is_regex ? "Regex" : "String", NULL, &text, &length);
   if (status) return status;
   if (length == 0) return tpti_fail(TPT_E_UNSUPPORTED, "%s: an empty pattern", part->path);
   status = is_regex ? tpti_pattern_compile(reader->memory, text, length, &step->regex)
@@ -177,8 +176,8 @@ tpt_status tpti_read_pattern(tpti_part_reader *reader, const tpti_part *part, tp
 }
 
 tpt_status tpti_read_replace(tpti_part_reader *reader, const tpti_part *part) {
-  tpti_step *step;
-  const char *content;
+  tpti_step *step = NULL;
+  const char *content = "";
   size_t length;
   bool is_regex = false;
   tpt_status status = tpti_add_step(reader, TPTI_STEP_REPLACE, &step);

@@ -1,4 +1,5 @@
-/* The parts of tokenizer.json that are pipelines: read into steps; and help for reading any part. */
+/* The parts of tokenizer.json that are pipelines: read into steps; and help for reading any part.
+ */
 #ifndef TPTI_TEXT_PARTS_H
 #define TPTI_TEXT_PARTS_H
 

@@ -13,17 +13,17 @@ enum { MAX_PATTERN = 1 << 16, MAX_DEPTH = 64, MAX_REPEAT = 1000 };
 
 /* What is known of a group while it is open. */
 typedef struct group {
-  bool caseless, look;      /* (?i: ; a lookaround, which takes no quantifier */
-  bool eats, every_eats;    /* this alternative, all before it: cannot match the empty text */
+  bool caseless, look;   /* (?i: ; a lookaround, which takes no quantifier */
+  bool eats, every_eats; /* this alternative, all before it: cannot match the empty text */
 } group;
 
 typedef struct rewriter {
   tpti_class_reader in; /* text, place, output, refusal */
   group groups[MAX_DEPTH];
   size_t depth;
-  bool atom, atom_eats; /* a quantifier may follow; the last atom cannot be empty */
-  bool eats_before;     /* the alternative did already before that atom */
-  bool group_atom;      /* it is a group */
+  bool atom, atom_eats;  /* a quantifier may follow; the last atom cannot be empty */
+  bool eats_before;      /* the alternative did already before that atom */
+  bool group_atom;       /* it is a group */
   uint32_t last_literal; /* ignoring case: the letter just before, for pairs like "ss" */
 } rewriter;
 
@@ -68,8 +68,8 @@ static const struct opening {
   const char *text, *written;
   bool caseless, look;
 } OPENINGS[] = {
-    {"(?:", "(?:", false, false},   {"(?i:", "(?i:", true, false}, {"(?=", "(?=", false, true},
-    {"(?!", "(?!", false, true},    {"(?<=", "(?<=", false, true}, {"(?<!", "(?<!", false, true},
+    {"(?:", "(?:", false, false}, {"(?i:", "(?i:", true, false}, {"(?=", "(?=", false, true},
+    {"(?!", "(?!", false, true},  {"(?<=", "(?<=", false, true}, {"(?<!", "(?<!", false, true},
     {"(?>", "(?>", false, false},
 };
 
@@ -154,8 +154,8 @@ static void write_quantifier(rewriter *r, uint32_t least, uint32_t most) {
     tpti_buffer_printf(&r->in.out, "{%u,%u}", least, most);
 }
 
-/* After * + ? a ? makes lazy and a + possessive; after an interval Ruby reads + otherwise, and ? too
- * after {n}. */
+/* After * + ? a ? makes lazy and a + possessive; after an interval Ruby reads + otherwise, and ?
+ * too after {n}. */
 static bool read_manner(rewriter *r, bool interval, bool exact) {
   bool lazy = tpti_class_sees(&r->in, "?"), possessive = tpti_class_sees(&r->in, "+");
   if ((interval && possessive) || (exact && lazy))
@@ -250,21 +250,32 @@ static bool character_class(rewriter *r) {
 static bool step(rewriter *r) {
   char c = r->in.text[r->in.at];
   switch (c) {
-  case '(': return open_group(r);
-  case ')': return close_group(r);
-  case '|': return alternative(r);
-  case '[': return character_class(r);
-  case '\\': return escape(r);
-  case '.': return dot(r);
-  case '^': return write_anchor(r, "(?:\\A|(?<=\\n)(?!\\z))");
-  case '$': return write_anchor(r, "(?:(?=\\n)|(?<!\\n)\\z)");
+  case '(':
+    return open_group(r);
+  case ')':
+    return close_group(r);
+  case '|':
+    return alternative(r);
+  case '[':
+    return character_class(r);
+  case '\\':
+    return escape(r);
+  case '.':
+    return dot(r);
+  case '^':
+    return write_anchor(r, "(?:\\A|(?<=\\n)(?!\\z))");
+  case '$':
+    return write_anchor(r, "(?:(?=\\n)|(?<!\\n)\\z)");
   case '*':
   case '+':
   case '?':
-  case '{': return quantifier(r, c);
+  case '{':
+    return quantifier(r, c);
   case '}':
-  case ']': return tpti_class_refuse(&r->in, "this bracket without a backslash");
-  default: return plain(r);
+  case ']':
+    return tpti_class_refuse(&r->in, "this bracket without a backslash");
+  default:
+    return plain(r);
   }
 }
 
@@ -304,8 +315,8 @@ tpt_status tpti_pattern_literal(const tpti_memory *memory, const char *text, siz
     i += tpti_utf8_read(text + i, &c);
     tpti_buffer_printf(&out, "\\x{%x}", c);
   }
-  tpt_status status = out.failed ? tpti_fail_memory(length)
-                                 : tpti_regex_compile(memory, out.data, out.used, regex);
+  tpt_status status =
+      out.failed ? tpti_fail_memory(length) : tpti_regex_compile(memory, out.data, out.used, regex);
   tpti_buffer_free(&out);
   return status;
 }

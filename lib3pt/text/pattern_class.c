@@ -59,7 +59,8 @@ static bool read_number_escape(tpti_class_reader *in, char kind, uint32_t *c) {
 }
 
 bool tpti_class_escape(tpti_class_reader *in, uint32_t *code_point) {
-  static const char names[] = "ntrfve", values[] = "\n\t\r\f\v\x1b"; /* \v is one character to Ruby */
+  static const char names[] = "ntrfve",
+                    values[] = "\n\t\r\f\v\x1b"; /* \v is one character to Ruby */
   static const char marks[] = " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
   char c = in->at + 1 < in->length ? in->text[in->at + 1] : 0;
   if (c == 'x' || c == 'u') return read_number_escape(in, c, code_point);
@@ -73,15 +74,15 @@ bool tpti_class_escape(tpti_class_reader *in, uint32_t *code_point) {
 /* ---- properties ---- */
 
 /* General categories, of which PCRE2 and Oniguruma differ only in the age of their tables. */
-static const char *const CATEGORIES[] = {
-    "L",  "Lu", "Ll", "Lt", "Lm", "Lo", "M",  "Mn", "Mc", "Me", "N",  "Nd", "Nl", "No", "P",
-    "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "S",  "Sm", "Sc", "Sk", "So", "Z",  "Zs", "Zl",
-    "Zp", "Cc", "Cf"};
+static const char *const CATEGORIES[] = {"L",  "Lu", "Ll", "Lt", "Lm", "Lo", "M",  "Mn", "Mc",
+                                         "Me", "N",  "Nd", "Nl", "No", "P",  "Pc", "Pd", "Ps",
+                                         "Pe", "Pi", "Pf", "Po", "S",  "Sm", "Sc", "Sk", "So",
+                                         "Z",  "Zs", "Zl", "Zp", "Cc", "Cf"};
 
 /* Scripts: the character's own one; PCRE2's short form means its extensions too. */
-static const char *const SCRIPTS[] = {"Arabic",   "Armenian", "Bengali",  "Cyrillic", "Devanagari",
-                                      "Georgian", "Greek",    "Han",      "Hangul",   "Hebrew",
-                                      "Hiragana", "Katakana", "Khmer",    "Lao",      "Latin",
+static const char *const SCRIPTS[] = {"Arabic",   "Armenian", "Bengali", "Cyrillic", "Devanagari",
+                                      "Georgian", "Greek",    "Han",     "Hangul",   "Hebrew",
+                                      "Hiragana", "Katakana", "Khmer",   "Lao",      "Latin",
                                       "Tamil",    "Telugu",   "Thai"};
 
 static bool is_listed(const char *const *list, size_t count, const char *name, size_t length) {
@@ -113,15 +114,15 @@ bool tpti_class_property(tpti_class_reader *in) {
 
 /* What is not white space, as ranges: a class cannot hold the complement of another. */
 #define NOT_SPACE                                                                                  \
-  "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{84}\\x{86}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}" \
+  "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{84}\\x{86}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}"  \
   "\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-"         \
   "\\x{10ffff}"
 
 static const struct {
   char escape;
   const char *written;
-} SETS[] = {{'s', TPTI_SPACE}, {'S', NOT_SPACE}, {'d', "\\p{Nd}"}, {'D', "\\P{Nd}"},
-            {'w', TPTI_ONIG_WORD}};
+} SETS[] = {
+    {'s', TPTI_SPACE}, {'S', NOT_SPACE}, {'d', "\\p{Nd}"}, {'D', "\\P{Nd}"}, {'w', TPTI_ONIG_WORD}};
 
 /* A set inside a class; *found false where the escape is none. */
 static bool read_set(tpti_class_reader *in, bool *found) {

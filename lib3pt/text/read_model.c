@@ -170,8 +170,8 @@ static tpt_status read_type(tpti_tokenizer *t, const tpti_part *model) {
   if (status) return status;
   t->kind = strcmp(type, "WordLevel") == 0 ? TPTI_MODEL_WORD_LEVEL : TPTI_MODEL_BPE;
   if (t->kind == TPTI_MODEL_WORD_LEVEL || strcmp(type, "BPE") == 0) return TPT_OK;
-  return tpti_fail(TPT_E_UNSUPPORTED, "model: type %.60s is not supported; supported: BPE, WordLevel",
-                   type);
+  return tpti_fail(TPT_E_UNSUPPORTED,
+                   "model: type %.60s is not supported; supported: BPE, WordLevel", type);
 }
 
 static tpt_status check_keys(const tpti_tokenizer *t, const tpti_part *model) {

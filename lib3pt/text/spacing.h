@@ -8,10 +8,10 @@
 
 /* What is known of the text so far; begin with {0}. */
 typedef struct tpti_spacing {
-  bool begun, glue;     /* a token was there; no space after it */
-  bool quoted;          /* inside double quotes */
-  bool apostrophe;      /* the last token is one right after a word */
-  bool word, number;    /* the last token is a word; one of digits alone */
+  bool begun, glue;      /* a token was there; no space after it */
+  bool quoted;           /* inside double quotes */
+  bool apostrophe;       /* the last token is one right after a word */
+  bool word, number;     /* the last token is a word; one of digits alone */
   bool point, separator; /* the last token is '.' or ':', is ',', right after a number */
 } tpti_spacing;
 

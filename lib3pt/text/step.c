@@ -28,6 +28,18 @@ void tpti_matchers_free(tpti_matchers *matchers) {
   *matchers = (tpti_matchers){0};
 }
 
+bool tpti_pad(tpti_buffer *text) {
+  enum { WIDEST_VECTOR = 64 };
+  char *end = tpti_buffer_reserve(text, WIDEST_VECTOR);
+  if (end) memset(end, 0, WIDEST_VECTOR);
+  return end != NULL;
+}
+
+bool tpti_copy_padded(tpti_buffer *copy, const char *text, size_t length) {
+  copy->used = 0;
+  return tpti_buffer_append(copy, text, length) && tpti_pad(copy);
+}
+
 bool tpti_is_space(uint32_t c) {
   return (c >= '\t' && c <= '\r') || c == ' ' || c == 0x85 || c == 0xa0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
@@ -101,9 +113,13 @@ static tpt_status strip(const tpti_step *step, const char *text, size_t length, 
 static tpt_status normalize_one(const tpti_step *step, tpti_matcher *matcher, const char *text,
                                 size_t length, tpti_buffer *out) {
   switch (step->kind) {
-  case TPTI_STEP_REPLACE: return tpti_step_replace(step, matcher, text, length, out);
-  case TPTI_STEP_STRIP: return strip(step, text, length, out);
-  case TPTI_STEP_BYTES: tpti_alphabet_write(out, text, length); return TPT_OK;
+  case TPTI_STEP_REPLACE:
+    return tpti_step_replace(step, matcher, text, length, out);
+  case TPTI_STEP_STRIP:
+    return strip(step, text, length, out);
+  case TPTI_STEP_BYTES:
+    tpti_alphabet_write(out, text, length);
+    return TPT_OK;
   default:
     if (length) tpti_buffer_append(out, step->content.data, step->content.used);
     tpti_buffer_append(out, text, length);
@@ -116,19 +132,16 @@ tpt_status tpti_steps_normalize(const tpti_steps *steps, const tpti_matchers *ma
                                 tpti_buffer *scratch) {
   tpt_status status = TPT_OK;
   tpti_buffer *from = scratch, *to = out;
-  out->used = 0;
-  tpti_buffer_append(out, text, length);
+  tpti_copy_padded(out, text, length);
   for (size_t i = 0; i < steps->count && !status; i++) {
     tpti_buffer *full = to;
     to = from;
     from = full;
     to->used = 0;
     status = normalize_one(steps->at + i, matchers->at[i], from->data, from->used, to);
+    tpti_pad(to);
   }
-  if (to != out) {
-    out->used = 0;
-    tpti_buffer_append(out, to->data, to->used);
-  }
+  if (to != out) tpti_copy_padded(out, to->data, to->used);
   if (!status && (out->failed || scratch->failed)) return tpti_fail_memory(length);
   return status;
 }

@@ -86,6 +86,12 @@ tpt_status tpti_steps_normalize(const tpti_steps *steps, const tpti_matchers *ma
                                 const char *text, size_t length, tpti_buffer *out,
                                 tpti_buffer *scratch);
 
+/* PCRE2's compiled code looks at a whole vector around the text's end, within its page: harmless,
+ * but memory checkers ask that those bytes have a value. So texts that are matched lie in buffers
+ * of ours, and these get some zeros after their end. false: no memory. */
+bool tpti_pad(tpti_buffer *text);
+bool tpti_copy_padded(tpti_buffer *copy, const char *text, size_t length);
+
 /* White_Space of Unicode, the same 25 characters since version 6.3. */
 bool tpti_is_space(uint32_t code_point);
 

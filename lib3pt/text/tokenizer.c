@@ -78,9 +78,7 @@ bool tpti_tokenizer_find(const tpti_tokenizer *t, const char *token, size_t leng
   return added || tpti_vocab_find(&t->vocab, token, length, id);
 }
 
-tpt_status tpti_tick(tpti_run *run) {
-  return tpti_run_tick(run) ? TPT_OK : tpti_run_status(run);
-}
+tpt_status tpti_tick(tpti_run *run) { return tpti_run_tick(run) ? TPT_OK : tpti_run_status(run); }
 
 tpt_status tpti_check_utf8(const char *text, size_t length) {
   size_t valid = tpti_utf8_valid(text, length);

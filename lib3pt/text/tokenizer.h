@@ -57,8 +57,8 @@ tpt_status tpti_tokenizer_encode(const tpti_tokenizer *tokenizer, tpti_run *run,
                                  size_t length, bool without_special, tpti_ids *out);
 
 /* Appends the text of the ids. */
-tpt_status tpti_tokenizer_decode(const tpti_tokenizer *tokenizer, tpti_run *run,
-                                 const int32_t *ids, size_t count, tpti_buffer *out);
+tpt_status tpti_tokenizer_decode(const tpti_tokenizer *tokenizer, tpti_run *run, const int32_t *ids,
+                                 size_t count, tpti_buffer *out);
 
 /* Appends what ids[done, count) add to the text of ids[0, done). */
 tpt_status tpti_tokenizer_decode_tail(const tpti_tokenizer *tokenizer, tpti_run *run,

@@ -1,5 +1,5 @@
-/* Tokenizers that are made, not read. Each begins as a small tokenizer.json, so that what is trained
- * and what is saved cannot differ. */
+/* Tokenizers that are made, not read. Each begins as a small tokenizer.json, so that what is
+ * trained and what is saved cannot differ. */
 #include "text/train.h"
 
 #include <stdlib.h>
@@ -10,12 +10,13 @@
 
 #define BEGIN "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,\"added_tokens\":[],"
 #define BYTE_LEVEL(use_regex)                                                                      \
-  BEGIN "\"normalizer\":null,\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false," \
-        "\"trim_offsets\":true,\"use_regex\":" use_regex "},\"post_processor\":null,\"decoder\":{" \
-        "\"type\":\"ByteLevel\",\"add_prefix_space\":true,\"trim_offsets\":true,\"use_regex\":"     \
-        "true},\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}}"
+  BEGIN                                                                                            \
+  "\"normalizer\":null,\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"      \
+  "\"trim_offsets\":true,\"use_regex\":" use_regex "},\"post_processor\":null,\"decoder\":{"       \
+  "\"type\":\"ByteLevel\",\"add_prefix_space\":true,\"trim_offsets\":true,\"use_regex\":"          \
+  "true},\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}}"
 #define WORDS                                                                                      \
-  BEGIN "\"normalizer\":null,\"pre_tokenizer\":{\"type\":\"Whitespace\"},\"post_processor\":null,"  \
+  BEGIN "\"normalizer\":null,\"pre_tokenizer\":{\"type\":\"Whitespace\"},\"post_processor\":null," \
         "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\" \",\"cleanup\":true},\"model\":{"       \
         "\"type\":\"WordLevel\",\"vocab\":{\"<unk>\":0},\"unk_token\":\"<unk>\"}}"
 
@@ -73,8 +74,12 @@ tpt_status tpti_count_words(const tpti_tokenizer *tokenizer, tpti_run *run, cons
                             size_t length, tpti_counts *counts) {
   counting c = {.counts = counts, .run = run, .length = length};
   tpti_cutter cutter;
+  tpti_buffer copy;
+  tpti_buffer_init(&copy, tokenizer->memory);
   tpt_status status = tpti_cutter_start(&cutter, tokenizer, run, count_word, &c);
-  if (!status) status = tpti_cutter_cut(&cutter, text, length, true);
+  if (!status && !tpti_copy_padded(&copy, text, length)) status = tpti_fail_memory(length);
+  if (!status) status = tpti_cutter_cut(&cutter, copy.data, length, true);
+  tpti_buffer_free(&copy);
   tpti_cutter_end(&cutter);
   return status;
 }

@@ -118,7 +118,8 @@ static bool merge_at(trainer *t, const tpti_pair *pair, uint32_t id, uint32_t pl
   right->id = NONE;
   if (before != NONE) {
     uint32_t other = symbol_at(t, before)->id;
-    fine = change(t, other, pair->left, -times, TPTI_NO_NODE) && change(t, other, id, times, before);
+    fine =
+        change(t, other, pair->left, -times, TPTI_NO_NODE) && change(t, other, id, times, before);
   }
   if (after != NONE && fine) {
     symbol *other = symbol_at(t, after);
@@ -160,7 +161,8 @@ static tpt_status merge_next(trainer *t, bool *done) {
   if (*done) return TPT_OK;
   if (!join(t, &pair, &id)) return tpti_fail_memory(t->tokens.text.used);
   tpti_merge merge = {.left = pair.left, .right = pair.right, .id = (uint32_t)id};
-  if (!pair.merged && !tpti_bpe_add(&t->tokenizer->bpe, merge)) return tpti_fail_memory(sizeof merge);
+  if (!pair.merged && !tpti_bpe_add(&t->tokenizer->bpe, merge))
+    return tpti_fail_memory(sizeof merge);
   return merge_everywhere(t, &pair, (uint32_t)id);
 }
 

@@ -30,7 +30,7 @@ bool tpti_vocab_add(tpti_vocab *vocab, const char *text, size_t length, uint32_t
 tpt_status tpti_vocab_seal(tpti_vocab *vocab);
 
 bool tpti_vocab_find(const tpti_vocab *vocab, const char *text, size_t length, uint32_t *id);
-const tpti_token *tpti_vocab_at(const tpti_vocab *vocab, size_t index); /* by rising id */
+const tpti_token *tpti_vocab_at(const tpti_vocab *vocab, size_t index);   /* by rising id */
 const tpti_token *tpti_vocab_token(const tpti_vocab *vocab, uint32_t id); /* NULL: a gap */
 const char *tpti_vocab_text(const tpti_vocab *vocab, const tpti_token *token);
 

@@ -47,18 +47,28 @@ void tpti_write_json(tpti_buffer *out, const tpti_json *node) {
   size_t length;
   const char *text;
   switch (tpti_json_kind_of(node)) {
-  case TPTI_JSON_NULL: put(out, "null"); break;
-  case TPTI_JSON_BOOL: put(out, tpti_json_bool(node) ? "true" : "false"); break;
+  case TPTI_JSON_NULL:
+    put(out, "null");
+    break;
+  case TPTI_JSON_BOOL:
+    put(out, tpti_json_bool(node) ? "true" : "false");
+    break;
   case TPTI_JSON_INTEGER:
     tpti_buffer_printf(out, "%lld", (long long)tpti_json_integer(node));
     break;
-  case TPTI_JSON_REAL: write_real(out, tpti_json_real(node)); break;
+  case TPTI_JSON_REAL:
+    write_real(out, tpti_json_real(node));
+    break;
   case TPTI_JSON_STRING:
     text = tpti_json_string(node, &length);
     tpti_json_write_string(out, text, length);
     break;
-  case TPTI_JSON_ARRAY: write_array(out, node); break;
-  case TPTI_JSON_OBJECT: write_object(out, node); break;
+  case TPTI_JSON_ARRAY:
+    write_array(out, node);
+    break;
+  case TPTI_JSON_OBJECT:
+    write_object(out, node);
+    break;
   }
 }
 
@@ -134,7 +144,8 @@ static tpt_status write_merges(tpti_buffer *out, tpti_run *run, const tpti_token
   for (size_t i = 0; i < t->bpe.count && !status; i++) {
     const tpti_merge *merge = tpti_bpe_at(&t->bpe, i);
     if (i % TICK_ENTRIES == 0) status = tpti_tick(run);
-    if (tpti_bpe_find(&t->bpe, merge->left, merge->right) != merge) continue; /* a later one holds */
+    if (tpti_bpe_find(&t->bpe, merge->left, merge->right) != merge)
+      continue; /* a later one holds */
     put(out, before);
     put(out, "[");
     write_token(out, &t->vocab, merge->left);

@@ -4,6 +4,7 @@
 #define TPTI_TESTS_API_SESSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

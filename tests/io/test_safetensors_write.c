@@ -37,7 +37,7 @@ static void check_content(const tpti_safetensors *tensors) {
 static size_t write_memory(void *data, size_t capacity) {
   size_t length = 0;
   ck_assert_int_eq(tpti_safetensors_write_memory(data, capacity, &length, &tpti_memory_default,
-                                                 outputs, OUTPUTS, metadata, METADATA),
+                                                 outputs, OUTPUTS, metadata, METADATA, NULL),
                    TPT_OK);
   return length;
 }
@@ -111,7 +111,7 @@ START_TEST(nothing_to_write_is_a_file_too) {
   char bytes[16];
   size_t length = 0;
   ck_assert_int_eq(tpti_safetensors_write_memory(bytes, sizeof bytes, &length, &tpti_memory_default,
-                                                 NULL, 0, NULL, 0),
+                                                 NULL, 0, NULL, 0, NULL),
                    TPT_OK);
   ck_assert_uint_eq(length, 16);
   ck_assert_mem_eq(bytes, "\x08\0\0\0\0\0\0\0{}      ", 16);

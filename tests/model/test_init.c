@@ -4,6 +4,7 @@
 
 #include "model/params.h"
 #include "support/compare.h"
+#include "support/run.h"
 #include "support/runner.h"
 
 #define PI 3.14159265358979323846
@@ -21,7 +22,8 @@ static tpti_dims small(tpti_schedule schedule, size_t layers) {
                      .schedule = schedule};
 }
 
-static float *weights_of(const tpti_dims *d, uint64_t seed, tpti_params *params, void **table) {
+static float *weights_of(const tpti_dims *d, uint64_t seed, int32_t threads, tpti_params *params,
+                         void **table) {
   tpti_plan plan = {0};
   tpti_params_layout(params, d, &plan);
   plan = (tpti_plan){.base = aligned_alloc(TPTI_ALIGNMENT, plan.used)};
@@ -30,7 +32,9 @@ static float *weights_of(const tpti_dims *d, uint64_t seed, tpti_params *params,
   tpti_params_layout(params, d, &plan);
   float *weights = malloc(params->count * sizeof *weights);
   ck_assert_ptr_nonnull(weights);
-  tpti_params_init(params, d, seed, weights);
+  tpti_run *run = tpti_test_run(threads);
+  tpti_params_init(run, params, d, seed, weights);
+  tpti_test_run_free(run);
   return weights;
 }
 
@@ -70,7 +74,7 @@ START_TEST(each_tensor_starts_as_described) {
   tpti_dims d = small(TPTI_SCHEDULE_LINEAR, 2);
   tpti_params p;
   void *table;
-  float *w = weights_of(&d, 7, &p, &table);
+  float *w = weights_of(&d, 7, 1, &p, &table);
   const tpti_tensor *down = tpti_params_find(&p, "blocks.1.ff.down.weight");
   float bound = (float)(1.0 / sqrt(20.0)), most = 0.0f;
   for (size_t i = 0; i < down->count; i++) most = fmaxf(most, fabsf(w[down->offset + i]));
@@ -90,10 +94,11 @@ END_TEST
 
 START_TEST(a_function_of_seed_alone) {
   tpti_dims d = small(TPTI_SCHEDULE_LINEAR, 2);
+  d.V = 6000; /* its embedding is started in two blocks */
   tpti_params p;
   void *tables[3];
-  float *a = weights_of(&d, 7, &p, &tables[0]), *b = weights_of(&d, 7, &p, &tables[1]);
-  float *c = weights_of(&d, 8, &p, &tables[2]);
+  float *a = weights_of(&d, 7, 1, &p, &tables[0]), *b = weights_of(&d, 7, 3, &p, &tables[1]);
+  float *c = weights_of(&d, 8, 1, &p, &tables[2]);
   ck_assert_uint_eq(tpti_test_first_difference(a, b, p.count), p.count);
   ck_assert_uint_ne(tpti_test_first_difference(a, c, p.count), p.count);
   const tpti_tensor *q = tpti_params_find(&p, "blocks.0.attn.q.weight");

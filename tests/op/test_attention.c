@@ -386,6 +386,25 @@ START_TEST(work_stays_within_its_promise) {
 }
 END_TEST
 
+/* Fewer sequences may need more: their groups of heads are cut apart. */
+START_TEST(the_most_work_covers_every_smaller_batch) {
+  static const size_t heads[][3] = {{6, 3, 32}, {4, 1, 128}, {4, 4, 8}, {32, 16, 2}, {12, 3, 64}};
+  enum { ROWS = 960, LONGEST = 64 };
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+    tpti_attention a = {.H = heads[i][0], .K = heads[i][1], .E = heads[i][2]};
+    size_t most = tpti_attention_work_most(&a, ROWS, LONGEST), seen = 0;
+    for (a.T = 1; a.T <= LONGEST; a.T++) {
+      for (a.B = 1; a.B * a.T <= ROWS; a.B++) {
+        size_t work = tpti_attention_work(&a);
+        ck_assert_uint_le(work, most);
+        if (work > seen) seen = work;
+      }
+    }
+    ck_assert_uint_eq(seen, most); /* and no more than that is planned */
+  }
+}
+END_TEST
+
 static Suite *suite(void) {
   Suite *s = suite_create("op attention");
   TCase *c = tcase_create("attention");
@@ -400,6 +419,7 @@ static Suite *suite(void) {
   tcase_add_test(c, nan_propagates);
   tcase_add_test(c, lse_may_be_left_out);
   tcase_add_test(c, work_stays_within_its_promise);
+  tcase_add_test(c, the_most_work_covers_every_smaller_batch);
   suite_add_tcase(s, c);
   return s;
 }

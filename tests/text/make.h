@@ -21,18 +21,19 @@ typedef struct parts {
 /* a b c d, space, low line (U+2581), some merges. */
 #define MODEL                                                                                      \
   "{'type':'BPE','vocab':{'a':0,'b':1,'c':2,'d':3,' ':4,'\xe2\x96\x81':5,'ab':6,'cd':7,'abcd':8,"  \
-  "'bc':9,'\xe2\x96\x81""a':10},'merges':[['a','b'],'c d',['ab','cd'],['b','c'],"                   \
+  "'bc':9,'\xe2\x96\x81"                                                                           \
+  "a':10},'merges':[['a','b'],'c d',['ab','cd'],['b','c'],"                                        \
   "['\xe2\x96\x81','a']]}"
 
 static inline const char *make_json(parts p) {
   static char text[8192];
-  int length = snprintf(text, sizeof text,
-                        "{'version':'1.0','truncation':null,'padding':null,'added_tokens':[%s],"
-                        "'normalizer':%s,'pre_tokenizer':%s,'post_processor':null,'decoder':%s,"
-                        "'model':%s}",
-                        p.added ? p.added : "", p.normalizer ? p.normalizer : "null",
-                        p.pre ? p.pre : "null", p.decoder ? p.decoder : "null",
-                        p.model ? p.model : MODEL);
+  int length =
+      snprintf(text, sizeof text,
+               "{'version':'1.0','truncation':null,'padding':null,'added_tokens':[%s],"
+               "'normalizer':%s,'pre_tokenizer':%s,'post_processor':null,'decoder':%s,"
+               "'model':%s}",
+               p.added ? p.added : "", p.normalizer ? p.normalizer : "null", p.pre ? p.pre : "null",
+               p.decoder ? p.decoder : "null", p.model ? p.model : MODEL);
   ck_assert(length > 0 && (size_t)length < sizeof text);
   for (char *at = text; *at; at++)
     if (*at == '\'') *at = '"';

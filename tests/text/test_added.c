@@ -5,14 +5,14 @@
 #include "text/trie.h"
 
 #define TOKEN(id, content, single, left, right, normalized, special)                               \
-  "{'id':" id ",'content':'" content "','single_word':" single ",'lstrip':" left ",'rstrip':" right \
-  ",'normalized':" normalized ",'special':" special "}"
+  "{'id':" id ",'content':'" content "','single_word':" single ",'lstrip':" left                   \
+  ",'rstrip':" right ",'normalized':" normalized ",'special':" special "}"
 #define PLAIN(id, content) TOKEN(id, content, "false", "false", "false", "false", "false")
 
 START_TEST(leftmost_then_longest) {
-  tpti_tokenizer *t = make_parts((parts){.added = PLAIN("11", "a") "," PLAIN("12", "abc") ","
-                                                  PLAIN("13", "bcd")});
-  ck_assert_encodes(t, "abcd", "12 3");
+  tpti_tokenizer *t =
+      make_parts((parts){.added = PLAIN("11", "a") "," PLAIN("12", "abc") "," PLAIN("13", "bcd")});
+  ck_assert_encodes(t, "abcd", "11 3");
   ck_assert_encodes(t, "abd", "0 1 3"); /* "a" has its id in the model */
   ck_assert_encodes(t, "bcdab", "12 0 1");
   tpti_tokenizer_free(t);
@@ -20,8 +20,8 @@ START_TEST(leftmost_then_longest) {
 END_TEST
 
 START_TEST(ids_are_the_model_s_or_the_next) {
-  tpti_tokenizer *t = make_parts((parts){.added = PLAIN("77", "x") "," PLAIN("99", "b") ","
-                                                  PLAIN("5", "y")});
+  tpti_tokenizer *t =
+      make_parts((parts){.added = PLAIN("77", "x") "," PLAIN("99", "b") "," PLAIN("5", "y")});
   uint32_t id = 0;
   ck_assert(tpti_tokenizer_find(t, "x", 1, &id) && id == 11);
   ck_assert(tpti_tokenizer_find(t, "b", 1, &id) && id == 1);
@@ -37,8 +37,8 @@ START_TEST(single_words) {
   ck_assert_encodes(t, "ab ab", "6 4 6");
   ck_assert_encodes(t, "abc", "6 2"); /* by the model's merge */
   tpti_tokenizer_free(t);
-  t = make_parts((parts){.added = TOKEN("11", "b", "true", "false", "false", "false", "false") ","
-                                  PLAIN("12", "bb")});
+  t = make_parts((parts){
+      .added = TOKEN("11", "b", "true", "false", "false", "false", "false") "," PLAIN("12", "bb")});
   ck_assert_encodes(t, "bb", "11"); /* the longest, which is no single word's affair */
   tpti_tokenizer_free(t);
 }
@@ -59,9 +59,9 @@ END_TEST
 
 START_TEST(normalized_ones_see_the_normalized_text) {
   const char *normalizer = "{'type':'Replace','pattern':{'String':'d'},'content':'c'}";
-  tpti_tokenizer *t = make_parts(
-      (parts){.added = TOKEN("11", "ad", "false", "false", "false", "true", "false"),
-              .normalizer = normalizer});
+  tpti_tokenizer *t =
+      make_parts((parts){.added = TOKEN("11", "ad", "false", "false", "false", "true", "false"),
+                         .normalizer = normalizer});
   ck_assert_encodes(t, "ad ac", "11 4 11");
   ck_assert_decodes(t, "ac", 11); /* as it is seen */
   tpti_tokenizer_free(t);
@@ -75,9 +75,8 @@ START_TEST(special_ones_may_be_text) {
   tpti_run run = {0};
   int32_t ids[8];
   tpti_ids out = {.ids = ids, .capacity = 8};
-  tpti_tokenizer *t = make_parts(
-      (parts){.added = TOKEN("11", "ab", "false", "false", "false", "false", "true") ","
-                       PLAIN("12", "c")});
+  tpti_tokenizer *t = make_parts((parts){
+      .added = TOKEN("11", "ab", "false", "false", "false", "false", "true") "," PLAIN("12", "c")});
   ck_assert_encodes(t, "abc", "6 2");
   ck_assert_int_eq(tpti_tokenizer_encode(t, &run, "ac", 2, true, &out), TPT_OK);
   ck_assert_str_eq(ids_text(ids, out.count), "0 2");

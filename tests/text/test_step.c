@@ -51,8 +51,11 @@ END_TEST
 START_TEST(byte_level) {
   ck_assert_str_eq(cut("{'type':'ByteLevel','add_prefix_space':false}", "don't  go\n"),
                    "don|'t|\xc4\xa0|\xc4\xa0go|\xc4\x8a");
-  ck_assert_str_eq(cut(BYTES("true"), "a b"), "\xc4\xa0""a\xc4\xa0""b");
-  ck_assert_str_eq(cut(BYTES("true"), " a"), "\xc4\xa0""a");
+  ck_assert_str_eq(cut(BYTES("true"), "a b"), "\xc4\xa0"
+                                              "a\xc4\xa0"
+                                              "b");
+  ck_assert_str_eq(cut(BYTES("true"), " a"), "\xc4\xa0"
+                                             "a");
   ck_assert_str_eq(cut(BYTES("false"), "\xc3\xa9"), "\xc3\x83\xc2\xa9");
 }
 END_TEST
@@ -61,14 +64,19 @@ START_TEST(sequence_of_steps) {
   ck_assert_str_eq(cut("{'type':'Sequence','pretokenizers':[{'type':'Digits','individual_digits':"
                        "true}," BYTES("true") "]}",
                        "a12"),
-                   "\xc4\xa0""a|\xc4\xa0""1|\xc4\xa0""2");
+                   "\xc4\xa0"
+                   "a|\xc4\xa0"
+                   "1|\xc4\xa0"
+                   "2");
 }
 END_TEST
 
 START_TEST(named_splits) {
   ck_assert_str_eq(cut("{'type':'Whitespace'}", "It's a_b! \xe4\xbd\xa0?"),
                    "It|'|s|a_b|!|\xe4\xbd\xa0|?");
-  ck_assert_str_eq(cut("{'type':'WhitespaceSplit'}", " It's\xe3\x80\x80""b\n"), "It's|b");
+  ck_assert_str_eq(cut("{'type':'WhitespaceSplit'}", " It's\xe3\x80\x80"
+                                                     "b\n"),
+                   "It's|b");
   ck_assert_str_eq(cut("{'type':'Digits','individual_digits':false}", "a12b"), "a|12|b");
   ck_assert_str_eq(cut("{'type':'Punctuation'}", "a,$b"), "a|,|$|b");
   ck_assert_str_eq(cut("{'type':'Punctuation','behavior':'Contiguous'}", "a,$b"), "a|,$|b");
@@ -83,16 +91,17 @@ START_TEST(metaspace) {
   ck_assert_str_eq(cut(META("never", "true"), "a b"), "a|_b");
   ck_assert_str_eq(cut(META("first", "false"), "a b"), "_a_b");
   ck_assert_str_eq(cut(META("always", "false"), " a"), "_a");
-  ck_assert_str_eq(cut("{'type':'Metaspace','replacement':'_','add_prefix_space':false}", "a"), "a");
+  ck_assert_str_eq(cut("{'type':'Metaspace','replacement':'_','add_prefix_space':false}", "a"),
+                   "a");
 }
 END_TEST
 
 START_TEST(first_means_the_beginning_of_all) {
   const char *added = "{'id':11,'content':'!','single_word':false,'lstrip':false,'rstrip':false,"
                       "'normalized':false,'special':false}";
-  tpti_tokenizer *t = make_parts((parts){
-      .added = added,
-      .pre = "{'type':'Metaspace','replacement':'\xe2\x96\x81','prepend_scheme':'first'}"});
+  tpti_tokenizer *t = make_parts(
+      (parts){.added = added,
+              .pre = "{'type':'Metaspace','replacement':'\xe2\x96\x81','prepend_scheme':'first'}"});
   ck_assert_encodes(t, "a!a", "10 11 0");
   ck_assert_encodes(t, "!a", "11 0");
   tpti_tokenizer_free(t);
@@ -107,9 +116,9 @@ static const char *normal(const char *normalizer, const char *text) {
   tpti_buffer_init(&result, &tpti_memory_default);
   tpti_buffer_init(&scratch, &tpti_memory_default);
   ck_assert_int_eq(tpti_matchers_create(&t->normalizer, &matchers), TPT_OK);
-  ck_assert_int_eq(tpti_steps_normalize(&t->normalizer, &matchers, text, strlen(text), &result,
-                                        &scratch),
-                   TPT_OK);
+  ck_assert_int_eq(
+      tpti_steps_normalize(&t->normalizer, &matchers, text, strlen(text), &result, &scratch),
+      TPT_OK);
   snprintf(out, sizeof out, "%.*s", (int)result.used, result.data);
   tpti_buffer_free(&result);
   tpti_buffer_free(&scratch);
@@ -125,11 +134,11 @@ START_TEST(normalizers) {
   ck_assert_str_eq(normal(both, ""), "");
   ck_assert_str_eq(normal("{'type':'Replace','pattern':{'Regex':'x*'},'content':'-'}", "abx"),
                    "-a-b-");
-  ck_assert_str_eq(normal("{'type':'Strip','strip_left':true,'strip_right':true}",
-                          "\xe3\x80\x80 a b\n"),
-                   "a b");
+  ck_assert_str_eq(
+      normal("{'type':'Strip','strip_left':true,'strip_right':true}", "\xe3\x80\x80 a b\n"), "a b");
   ck_assert_str_eq(normal("{'type':'Strip','strip_left':false,'strip_right':true}", "   "), "");
-  ck_assert_str_eq(normal("{'type':'ByteLevel'}", " a"), "\xc4\xa0""a");
+  ck_assert_str_eq(normal("{'type':'ByteLevel'}", " a"), "\xc4\xa0"
+                                                         "a");
 }
 END_TEST
 

@@ -1,0 +1,134 @@
+/* PCRE2 behind our allocator. */
+#include "io/regex.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/allocator.h"
+#include "support/runner.h"
+
+static tpti_regex *compiled(const tpti_memory *memory, const char *pattern) {
+  tpti_regex *regex = NULL;
+  ck_assert_int_eq(tpti_regex_compile(memory, pattern, strlen(pattern), &regex), TPT_OK);
+  return regex;
+}
+
+START_TEST(finds_from_a_place) {
+  tpti_regex *regex = compiled(&tpti_memory_default, "(?<=b)a+");
+  tpti_matcher *matcher = NULL;
+  bool found = false;
+  size_t start = 0, end = 0;
+  ck_assert_int_eq(tpti_matcher_create(regex, &matcher), TPT_OK);
+  ck_assert_int_eq(tpti_matcher_find(matcher, "aabaa", 5, 0, &found, &start, &end), TPT_OK);
+  ck_assert(found && start == 3 && end == 5);
+  ck_assert_int_eq(tpti_matcher_find(matcher, "aabaa", 5, 3, &found, &start, &end), TPT_OK);
+  ck_assert(found && start == 3); /* it looks behind the place */
+  ck_assert_int_eq(tpti_matcher_find(matcher, "aabaa", 5, 4, &found, &start, &end), TPT_OK);
+  ck_assert(!found);
+  ck_assert_int_eq(tpti_matcher_find(matcher, NULL, 0, 0, &found, &start, &end), TPT_OK);
+  ck_assert(!found);
+  tpti_matcher_free(matcher);
+  tpti_regex_free(regex);
+}
+END_TEST
+
+START_TEST(properties_are_unicode_s) {
+  tpti_regex *regex = compiled(&tpti_memory_default, "\\p{Alphabetic}");
+  tpti_matcher *matcher = NULL;
+  bool found = false;
+  size_t start = 0, end = 0;
+  ck_assert_int_eq(tpti_matcher_create(regex, &matcher), TPT_OK);
+  ck_assert_int_eq(tpti_matcher_find(matcher, "1\xe4\xbd\xa0", 4, 0, &found, &start, &end), TPT_OK);
+  ck_assert(found && start == 1 && end == 4);
+  tpti_matcher_free(matcher);
+  tpti_regex_free(regex);
+}
+END_TEST
+
+START_TEST(a_bad_pattern_is_unsupported) {
+  tpti_regex *regex = NULL;
+  ck_assert_int_eq(tpti_regex_compile(&tpti_memory_default, "a(", 2, &regex), TPT_E_UNSUPPORTED);
+  ck_assert_ptr_null(regex);
+  ck_assert_ptr_nonnull(strstr(tpti_error_text(), "at byte 2"));
+}
+END_TEST
+
+START_TEST(a_long_run_of_spaces_is_one_match) {
+  enum { LENGTH = 1 << 16 };
+  char *text = malloc(LENGTH);
+  tpti_regex *regex = compiled(&tpti_memory_default, "(?:\\s|x)+(?!\\S)|\\s+(?!\\S)");
+  tpti_matcher *matcher = NULL;
+  bool found = false;
+  size_t start = 9, end = 0;
+  memset(text, ' ', LENGTH);
+  ck_assert_int_eq(tpti_matcher_create(regex, &matcher), TPT_OK);
+  ck_assert_int_eq(tpti_matcher_find(matcher, text, LENGTH, 0, &found, &start, &end), TPT_OK);
+  ck_assert(found && start == 0 && end == LENGTH);
+  tpti_matcher_free(matcher);
+  tpti_regex_free(regex);
+  free(text);
+}
+END_TEST
+
+START_TEST(memory_may_run_out_anywhere) {
+  tpti_test_allocator a;
+  tpti_test_allocator_init(&a);
+  for (size_t n = 1;; n++) {
+    tpti_regex *regex = NULL;
+    tpti_matcher *matcher = NULL;
+    tpti_test_allocator_fail_at(&a, n);
+    tpt_status status = tpti_regex_compile(&a.memory, "a|b+", 4, &regex);
+    if (!status) status = tpti_matcher_create(regex, &matcher);
+    bool done = status == TPT_OK;
+    ck_assert(done || status == TPT_E_MEMORY);
+    tpti_matcher_free(matcher);
+    tpti_regex_free(regex);
+    ck_assert_uint_eq(tpti_test_allocator_live(&a), 0);
+    if (done) break;
+  }
+}
+END_TEST
+
+static void *match_often(void *argument) {
+  tpti_matcher *matcher = NULL;
+  size_t wrong = 0;
+  if (tpti_matcher_create(argument, &matcher)) return argument;
+  for (int i = 0; i < 2000; i++) {
+    bool found = false;
+    size_t start = 0, end = 0;
+    wrong += tpti_matcher_find(matcher, "xx aab", 6, 0, &found, &start, &end) != TPT_OK;
+    wrong += !found || start != 3 || end != 6;
+  }
+  tpti_matcher_free(matcher);
+  return wrong ? argument : NULL;
+}
+
+START_TEST(threads_share_one) {
+  tpti_regex *regex = compiled(&tpti_memory_default, "a+b");
+  pthread_t threads[3];
+  for (int i = 0; i < 3; i++)
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, match_often, regex), 0);
+  for (int i = 0; i < 3; i++) {
+    void *wrong = NULL;
+    pthread_join(threads[i], &wrong);
+    ck_assert_ptr_null(wrong);
+  }
+  tpti_regex_free(regex);
+}
+END_TEST
+
+static Suite *suite(void) {
+  Suite *all = suite_create("regex");
+  TCase *tests = tcase_create("regex");
+  tcase_add_test(tests, finds_from_a_place);
+  tcase_add_test(tests, properties_are_unicode_s);
+  tcase_add_test(tests, a_bad_pattern_is_unsupported);
+  tcase_add_test(tests, a_long_run_of_spaces_is_one_match);
+  tcase_add_test(tests, memory_may_run_out_anywhere);
+  tcase_add_test(tests, threads_share_one);
+  suite_add_tcase(all, tests);
+  return all;
+}
+
+int main(void) { return tpti_test_main(suite()); }

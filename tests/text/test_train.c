@@ -1,0 +1,147 @@
+/* Vocabularies made from text. */
+#include "text/train.h"
+
+#include "make.h"
+#include "text/pairs.h"
+
+static tpti_tokenizer *bpe_of(const char *text, size_t vocab) {
+  tpti_run run = {0};
+  tpti_tokenizer *t;
+  ck_assert_int_eq(tpti_tokenizer_bpe(&tpti_memory_default, &run, text, strlen(text), vocab, &t),
+                   TPT_OK);
+  return t;
+}
+
+static const char *token(const tpti_tokenizer *t, uint32_t id) {
+  static char text[64];
+  size_t length = 0;
+  const char *there = tpti_tokenizer_text(t, id, &length);
+  ck_assert_ptr_nonnull(there);
+  snprintf(text, sizeof text, "%.*s", (int)length, there);
+  return text;
+}
+
+START_TEST(commonest_pair_first) {
+  tpti_tokenizer *t = bpe_of("xy xy xyz xyz xyz", 259);
+  ck_assert_uint_eq(tpti_tokenizer_size(t), 259);
+  ck_assert_str_eq(token(t, 256), "xy");
+  ck_assert_str_eq(token(t, 257), "\xc4\xa0xy");
+  ck_assert_str_eq(token(t, 258), "\xc4\xa0xyz");
+  tpti_tokenizer_free(t);
+}
+END_TEST
+
+START_TEST(equal_counts_go_by_ids) {
+  tpti_tokenizer *t = bpe_of("zz ab", 257); /* "ab" of 2 letters, "zz", " a": once each */
+  ck_assert_str_eq(token(t, 256), "ab");
+  tpti_tokenizer_free(t);
+}
+END_TEST
+
+START_TEST(runs_of_one_letter) {
+  tpti_tokenizer *t = bpe_of("aaaaaaa", 300);
+  ck_assert_str_eq(token(t, 256), "aa");
+  ck_assert_encodes(t, "aaaaaaa", "259");
+  ck_assert_uint_eq(tpti_tokenizer_size(t), 260); /* exhausted: aa, aaaa, aaa, all of it */
+  tpti_tokenizer_free(t);
+}
+END_TEST
+
+START_TEST(an_empty_text_leaves_the_bytes) {
+  tpti_tokenizer *t = bpe_of("", 1000);
+  ck_assert_uint_eq(tpti_tokenizer_size(t), 256);
+  ck_assert_str_eq(token(t, 0), "!");
+  tpti_tokenizer_free(t);
+}
+END_TEST
+
+START_TEST(vocabulary_sizes_are_checked) {
+  tpti_run run = {0};
+  tpti_tokenizer *t = NULL;
+  ck_assert_int_eq(tpti_tokenizer_bpe(&tpti_memory_default, &run, "a", 1, 255, &t), TPT_E_ARGUMENT);
+  ck_assert_message("vocab is 255; allowed: 256");
+  ck_assert_int_eq(tpti_tokenizer_words(&tpti_memory_default, &run, "a", 1, 0, &t), TPT_E_ARGUMENT);
+  ck_assert_int_eq(tpti_tokenizer_bpe(&tpti_memory_default, &run, "a\xff", 2, 300, &t),
+                   TPT_E_ARGUMENT);
+  ck_assert_message("at byte 1");
+}
+END_TEST
+
+START_TEST(words_by_frequency_then_first_appearance) {
+  tpti_run run = {0};
+  tpti_tokenizer *t;
+  const char *text = "b a, c a, b d";
+  ck_assert_int_eq(tpti_tokenizer_words(&tpti_memory_default, &run, text, strlen(text), 5, &t),
+                   TPT_OK);
+  ck_assert_uint_eq(tpti_tokenizer_size(t), 5);
+  ck_assert_str_eq(token(t, 0), "<unk>");
+  ck_assert_str_eq(token(t, 1), "b");
+  ck_assert_str_eq(token(t, 2), "a");
+  ck_assert_str_eq(token(t, 3), ",");
+  ck_assert_str_eq(token(t, 4), "c");
+  ck_assert_encodes(t, "d a B", "0 2 0");
+  tpti_tokenizer_free(t);
+}
+END_TEST
+
+START_TEST(counting) {
+  tpti_counts counts;
+  size_t index = 9;
+  tpti_counts_init(&counts, &tpti_memory_default);
+  for (int round = 0; round < 3; round++)
+    for (int i = 0; i < 1000; i++) {
+      char text[16];
+      int length = snprintf(text, sizeof text, "w%d", i);
+      ck_assert(tpti_counts_add(&counts, text, (size_t)length, &index));
+      ck_assert_uint_eq(index, (size_t)i);
+    }
+  ck_assert_uint_eq(counts.count, 1000);
+  ck_assert_uint_eq(tpti_counts_at(&counts, 999)->seen, 3);
+  tpti_counts_free(&counts);
+}
+END_TEST
+
+START_TEST(pairs_come_by_count) {
+  tpti_pairs pairs;
+  tpti_pair pair = {0};
+  tpti_buffer places;
+  tpti_pairs_init(&pairs, &tpti_memory_default);
+  tpti_buffer_init(&places, &tpti_memory_default);
+  ck_assert(tpti_pairs_add(&pairs, 2, 1, 5, 10) && tpti_pairs_add(&pairs, 1, 2, 5, 20));
+  ck_assert(tpti_pairs_add(&pairs, 3, 3, 9, 30) && tpti_pairs_settle(&pairs));
+  ck_assert(tpti_pairs_add(&pairs, 3, 3, -8, TPTI_NO_NODE)); /* the heap learns it late */
+  ck_assert(tpti_pairs_pop(&pairs, &pair, &places) && pair.left == 1 && pair.count == 5);
+  ck_assert_uint_eq(*(uint32_t *)(void *)places.data, 20);
+  ck_assert(tpti_pairs_pop(&pairs, &pair, &places) && pair.left == 2);
+  ck_assert(tpti_pairs_pop(&pairs, &pair, &places) && pair.left == 3 && pair.count == 1);
+  ck_assert(!tpti_pairs_pop(&pairs, &pair, &places));
+  tpti_pairs_free(&pairs);
+  tpti_buffer_free(&places);
+}
+END_TEST
+
+START_TEST(memory_may_run_out_anywhere) {
+  static const char text[] = "to be or not to be, that is the question: whether 't is nobler";
+  tpti_test_allocator a;
+  tpti_run run = {0};
+  tpti_tokenizer *t = NULL;
+  tpti_test_allocator_init(&a);
+  for (size_t n = 1, words = 0; words < 2; n++) {
+    tpti_test_allocator_fail_at(&a, n);
+    tpt_status status = words ? tpti_tokenizer_words(&a.memory, &run, text, sizeof text - 1, 10, &t)
+                              : tpti_tokenizer_bpe(&a.memory, &run, text, sizeof text - 1, 280, &t);
+    if (status == TPT_OK) {
+      tpti_tokenizer_free(t);
+      words++;
+      n = 0;
+    }
+    ck_assert(status == TPT_OK || status == TPT_E_MEMORY);
+    ck_assert_uint_eq(tpti_test_allocator_live(&a), 0);
+  }
+}
+END_TEST
+
+TEST_MAIN("train", commonest_pair_first, equal_counts_go_by_ids, runs_of_one_letter,
+          an_empty_text_leaves_the_bytes, vocabulary_sizes_are_checked,
+          words_by_frequency_then_first_appearance, counting, pairs_come_by_count,
+          memory_may_run_out_anywhere)
