@@ -4,8 +4,13 @@
 
 #include "api/objects.h"
 #include "base/random.h"
+#include "kernel/gemm.h"
 
 /* ---- life ---- */
+
+static tpti_run run_of(const tpt_decoder *d) {
+  return tpti_context_run(d->context, d, d->sequence.work.scratch, d->sequence.work.pack);
+}
 
 static tpt_decoder *layout(const tpti_spec *spec, size_t room, tpti_plan *plan,
                            tpti_sequence *sequence) {
@@ -41,6 +46,8 @@ static tpt_status create(const tpt_model *model, size_t max_positions, tpt_decod
   made->model = model;
   tpti_model_hold(model);
   tpti_context_hold(model->context, &made->context);
+  tpti_run run = run_of(made);
+  tpti_gemm_warm(&run);
   tpti_log(model->context, 2, "decoder: room for %zu tokens, %zu bytes", room, bytes);
   *decoder = made;
   return TPT_OK;
@@ -76,10 +83,6 @@ tpt_status tpt_decoder_copy(const tpt_decoder *source, tpt_decoder *target) {
 }
 
 /* ---- feeding ---- */
-
-static tpti_run run_of(const tpt_decoder *d) {
-  return tpti_context_run(d->context, d, d->sequence.work.scratch, d->sequence.work.pack);
-}
 
 static tpt_status check_room(const tpt_decoder *d, size_t count) {
   const tpti_sequence *s = &d->sequence;

@@ -8,6 +8,10 @@
 
 /* ---- life ---- */
 
+static tpti_run run_of(const tpt_trainer *t) {
+  return tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
+}
+
 static tpt_trainer *layout(const tpti_spec *spec, size_t parameters, tpti_plan *plan,
                            tpti_acts *acts, float **gradients) {
   tpt_trainer *trainer = tpti_place(plan, 1, sizeof *trainer);
@@ -79,6 +83,8 @@ static tpt_status create(tpt_model *model, const tpt_config *config, tpt_trainer
   }
   tpti_context_hold(model->context, &(*trainer)->context);
   tpti_model_hold(model);
+  tpti_run run = run_of(*trainer);
+  tpti_gemm_warm(&run);
   return TPT_OK;
 }
 
@@ -98,10 +104,6 @@ void tpt_trainer_destroy(tpt_trainer *trainer) {
 }
 
 /* ---- what the calls below share ---- */
-
-static tpti_run run_of(const tpt_trainer *t) {
-  return tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
-}
 
 static tpti_pass pass_of(tpt_trainer *t, tpti_run *run) {
   return (tpti_pass){run, &t->model->net, &t->acts, t->B, t->T, t->B * t->T};

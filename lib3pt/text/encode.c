@@ -2,6 +2,7 @@
  * pre-tokenizer, and the model for every word. */
 #include "base/text.h"
 #include "text/tokenizer.h"
+#include "text/word_cache.h"
 
 typedef struct encoder {
   const tpti_tokenizer *tokenizer;
@@ -11,6 +12,7 @@ typedef struct encoder {
   tpti_matchers matchers;            /* of the normalizer */
   tpti_buffer copy, normal, scratch; /* of the whole, and of pieces as the normalizer makes them */
   tpti_bpe_work work;
+  tpti_word_cache cache;
   const char *text; /* of the scan that runs: outer, then inner */
   const char *inner;
   size_t length; /* of the whole */
@@ -22,7 +24,7 @@ static tpt_status encode_word(void *user, const char *word, size_t length) {
   const tpti_tokenizer *t = e->tokenizer;
   uint32_t id;
   if (t->kind == TPTI_MODEL_BPE)
-    return tpti_bpe_encode(&t->bpe, &t->vocab, &e->work, word, length, e->out);
+    return tpti_word_cache_encode(&e->cache, &t->bpe, &t->vocab, &e->work, word, length, e->out);
   if (!tpti_vocab_find(&t->vocab, word, length, &id)) {
     if (t->bpe.unknown_id < 0)
       return tpti_fail(TPT_E_ARGUMENT,
@@ -103,7 +105,10 @@ tpt_status tpti_tokenizer_encode(const tpti_tokenizer *tokenizer, tpti_run *run,
   tpti_buffer_init(&e.normal, tokenizer->memory);
   tpti_buffer_init(&e.scratch, tokenizer->memory);
   tpti_bpe_work_init(&e.work, tokenizer->memory);
-  status = encode_text(&e, run, text, length);
+  if (!tpti_word_cache_start(&e.cache, tokenizer->memory, length))
+    status = tpti_fail_memory(length);
+  if (!status) status = encode_text(&e, run, text, length);
+  tpti_word_cache_end(&e.cache);
   tpti_buffer_free(&e.copy);
   tpti_buffer_free(&e.normal);
   tpti_buffer_free(&e.scratch);
