@@ -43,15 +43,18 @@ def meson_test(entry, count):
     name, result = entry["name"], entry["result"]
     out, err = entry.get("stdout") or "", entry.get("stderr") or ""
     before = len(count.failed)
+    if entry.get("returncode") == 77:  # cannot run here; to Meson an error where TAP is spoken
+        result = "SKIP"
     tap = any(TAP.match(line) or line.startswith("1..") for line in out.splitlines())
     if tap:
         tap_lines(out, name, count)
         if result == "SKIP" and "1..0" in out:
-            count.skipped.append(f"{name}: {out.split('SKIP')[-1].strip()}")
+            count.skipped.append(f"{name}: {out.upper().split('SKIP')[-1].strip().lower()}")
     elif result == "OK":
         count.passed += 1
     elif result == "SKIP":
-        count.skipped.append(f"{name}: {(out or err).strip().splitlines()[-1] if (out or err).strip() else 'no reason given'}")
+        said = (out.strip() or err.strip() or "no reason given").splitlines()
+        count.skipped.append(f"{name}: {said[-1]}")
     if result not in ("OK", "SKIP") and len(count.failed) == before:
         count.failed.append(f"{name}: {result}, status {entry.get('returncode')}\n{tail(err or out)}")
     elif result not in ("OK", "SKIP") and err.strip():

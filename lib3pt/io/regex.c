@@ -53,8 +53,9 @@ static tpt_status compile(tpti_regex *regex, const char *pattern, size_t length)
   pcre2_compile_context *context = pcre2_compile_context_create(regex->general);
   if (!context) return tpti_fail_memory(length);
   pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-  regex->code =
-      pcre2_compile((PCRE2_SPTR)pattern, length, PCRE2_UTF | PCRE2_UCP, &code, &offset, context);
+  /* 10.42 takes \P{L}+? before \P{N} for possessive, which it is not. */
+  const uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NO_AUTO_POSSESS;
+  regex->code = pcre2_compile((PCRE2_SPTR)pattern, length, options, &code, &offset, context);
   pcre2_compile_context_free(context);
   if (!regex->code) return refuse(code, offset);
   /* Where memory must not be executable, matching is slower and otherwise the same. */
@@ -95,8 +96,7 @@ tpt_status tpti_matcher_create(const tpti_regex *regex, tpti_matcher **matcher) 
     tpti_matcher_free(made);
     return tpti_fail_memory(sizeof *made);
   }
-  /* A text of 20 MiB of spaces is one match: the limits are those of memory alone. */
-  pcre2_set_match_limit(made->limits, UINT32_MAX);
+  /* Depth and heap are limited by memory alone: 20 MiB of spaces may be one match. */
   pcre2_set_depth_limit(made->limits, UINT32_MAX);
   pcre2_set_heap_limit(made->limits, UINT32_MAX);
   *matcher = made;
@@ -110,10 +110,18 @@ void tpti_matcher_free(tpti_matcher *matcher) {
   tpti_give(matcher->regex->memory, matcher, sizeof *matcher);
 }
 
+/* A long match is no fault, but an expression that tries everything is stopped within a
+ * second: PCRE2 cannot be cancelled. */
+static uint32_t steps_for(size_t size) {
+  const uint32_t least = 20000000; /* twice what PCRE2 allows by default */
+  return size > (UINT32_MAX - least) / 16 ? UINT32_MAX : least + 16 * (uint32_t)size;
+}
+
 tpt_status tpti_matcher_find(tpti_matcher *matcher, const char *text, size_t size, size_t from,
                              bool *found, size_t *start, size_t *end) {
   const pcre2_code *code = matcher->regex->code;
   PCRE2_SPTR subject = (PCRE2_SPTR)(size ? text : "");
+  pcre2_set_match_limit(matcher->limits, steps_for(size));
   int count =
       pcre2_match(code, subject, size, from, PCRE2_NO_UTF_CHECK, matcher->data, matcher->limits);
   if (count == PCRE2_ERROR_JIT_STACKLIMIT) /* the interpreter's stack lies in our memory */
@@ -123,6 +131,11 @@ tpt_status tpti_matcher_find(tpti_matcher *matcher, const char *text, size_t siz
   if (count == PCRE2_ERROR_NOMATCH) return TPT_OK;
   if (count == PCRE2_ERROR_NOMEMORY || count == PCRE2_ERROR_HEAPLIMIT)
     return tpti_fail_memory(size);
+  if (count == PCRE2_ERROR_MATCHLIMIT)
+    return tpti_fail(
+        TPT_E_UNSUPPORTED,
+        "the regular expression takes more than %u steps at byte %zu of a piece of %zu",
+        (unsigned)steps_for(size), from, size);
   if (count < 0) return tpti_fail(TPT_E_INTERNAL, "PCRE2 failed with code %d", count);
   const PCRE2_SIZE *places = pcre2_get_ovector_pointer(matcher->data);
   *start = places[0];

@@ -265,7 +265,7 @@ static bool step(rewriter *r) {
   case '^':
     return write_anchor(r, "(?:\\A|(?<=\\n)(?!\\z))");
   case '$':
-    return write_anchor(r, "(?:(?=\\n)|(?<!\\n)\\z)");
+    return write_anchor(r, "(?:(?=\\n)|\\z)");
   case '*':
   case '+':
   case '?':

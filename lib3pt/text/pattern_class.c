@@ -121,8 +121,11 @@ bool tpti_class_property(tpti_class_reader *in) {
 static const struct {
   char escape;
   const char *written;
-} SETS[] = {
-    {'s', TPTI_SPACE}, {'S', NOT_SPACE}, {'d', "\\p{Nd}"}, {'D', "\\P{Nd}"}, {'w', TPTI_ONIG_WORD}};
+} SETS[] = {{'s', TPTI_SPACE},
+            {'S', NOT_SPACE},
+            {'d', "\\p{Nd}"},
+            {'D', "\\P{Nd}"},
+            {'w', TPTI_ONIG_CLASS_WORD}};
 
 /* A set inside a class; *found false where the escape is none. */
 static bool read_set(tpti_class_reader *in, bool *found) {

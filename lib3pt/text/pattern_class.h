@@ -8,8 +8,10 @@
 
 #include "base/buffer.h"
 
-/* Oniguruma's \w, which has the superscripts and fractions of Latin-1 and not the joiners. */
-#define TPTI_ONIG_WORD "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}"
+/* Oniguruma's \w: in brackets without Rust's joiners, and by itself with the superscripts and
+ * fractions of Latin-1 too. */
+#define TPTI_ONIG_CLASS_WORD "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
+#define TPTI_ONIG_WORD       TPTI_ONIG_CLASS_WORD "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}"
 
 typedef struct tpti_class_reader {
   const char *text; /* valid UTF-8 */

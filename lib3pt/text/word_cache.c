@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* 8,192 lines are half a megabyte and hold nine in ten words of prose; texts of which that is more
- * than a few times the size go without. */
+/* 8,192 lines are half a megabyte, within a second-level cache, and hold nine in ten words of
+ * prose. Where the text is much shorter than that, clearing them costs more than they save. */
 enum { ENTRIES = 1 << 13, SHORTEST_TEXT = 1 << 15 };
 
 bool tpti_word_cache_start(tpti_word_cache *cache, const tpti_memory *memory, size_t text_length) {
@@ -43,10 +43,12 @@ tpt_status tpti_word_cache_encode(tpti_word_cache *cache, const tpti_bpe *bpe,
     put_all(entry->ids, entry->count, out);
     return TPT_OK;
   }
-  int32_t ids[TPTI_CACHE_WORD]; /* every id stands for at least one byte */
+  int32_t ids[TPTI_CACHE_WORD];
   tpti_ids made = {.ids = ids, .capacity = TPTI_CACHE_WORD};
   tpt_status status = tpti_bpe_encode(bpe, vocab, work, word, length, &made);
   if (status) return status;
+  /* Fewer ids than bytes, but for the bytes of a prefix or suffix that the vocabulary has not. */
+  if (made.count > TPTI_CACHE_WORD) return tpti_bpe_encode(bpe, vocab, work, word, length, out);
   put_all(ids, made.count, out);
   keep(entry, word, length, &made);
   return TPT_OK;

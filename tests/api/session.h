@@ -143,6 +143,13 @@ static inline float *accumulated(session *s, size_t batch, size_t seq, size_t *c
   return copy_gradients(s->trainer, count);
 }
 
+/* How many bytes are not `value`: one assertion for many of them. */
+static inline size_t others(const void *from, size_t bytes, unsigned char value) {
+  size_t count = 0;
+  for (size_t i = 0; i < bytes; i++) count += ((const unsigned char *)from)[i] != value;
+  return count;
+}
+
 /* Where a progress function stops the call: at its `at`-th call, 1 being the first; 0: never. */
 typedef struct stop {
   int at, calls;

@@ -1,8 +1,6 @@
 /* Decoders: one token at a time, in chunks and in one forward pass give the same logits; what a
- * failure leaves; positions, copies, scores and samples. */
+ * failure leaves; positions and copies. */
 #include "api/session.h"
-
-#include <math.h>
 
 #define LIST "[1, .5, -.25, 0, 2, .5, .4, .3, .2, .1, 0, -1, -2, .125, 3, .7, 9]"
 
@@ -90,6 +88,34 @@ START_TEST(folded) {
   }
   tpt_model_destroy(model);
   tpt_model_destroy(twice);
+  end(&s);
+}
+END_TEST
+
+/* Beyond the rows that go through the blocks at once. */
+enum { LONG = 600 };
+
+START_TEST(long_sequences) {
+  static const size_t chunks[] = {1, 63, 64, 65, 255, 256, 257, 511, LONG};
+  static int32_t tokens[LONG];
+  session s = start(_i ? "model.max_seq_len=600; train.batch=1; model.dc.profile=logarithmic"
+                       : "model.max_seq_len=600; train.batch=1; model.n_layers=1");
+  const float *all, *logits;
+  tpti_test_tokens(tokens, LONG, V, 5);
+  ok(tpt_trainer_forward(s.trainer, tokens, 1, LONG));
+  ok(tpt_trainer_logits(s.trainer, &all));
+  tpt_decoder *decoder = decoder_of(s.model, 0);
+  for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
+    ok(tpt_decoder_rewind(decoder, 0));
+    for (size_t at = 0; at < LONG; at += chunks[i]) {
+      size_t count = LONG - at < chunks[i] ? LONG - at : chunks[i];
+      ok(tpt_decoder_feed(decoder, tokens + at, count, &logits));
+      double error = tpti_test_error_float(logits, all + (at + count - 1) * V, V);
+      ck_assert_msg(error <= STEPS, "chunks of %zu, position %zu: %.3g", chunks[i], at + count - 1,
+                    error);
+    }
+  }
+  tpt_decoder_destroy(decoder);
   end(&s);
 }
 END_TEST
@@ -261,155 +287,18 @@ START_TEST(copies_go_on_alike) {
 }
 END_TEST
 
-static double log_share(const float *logits, int32_t token) {
-  double sum = 0;
-  for (size_t v = 0; v < V; v++) sum += exp((double)logits[v]);
-  return (double)logits[token] - log(sum);
-}
-
-START_TEST(scores) {
-  session s = trained("");
-  static float all[MOST * V];
-  full_forward(&s, all);
-  for (size_t first = 0; first < MOST; first += 3) {
-    tpt_decoder *a = decoder_of(s.model, 0);
-    double score[MOST];
-    if (first) ok(tpt_decoder_feed(a, s.tokens, first, NULL));
-    ok(tpt_decoder_score(a, s.tokens + first, MOST - first, score));
-    ck_assert_uint_eq(position_of(a), MOST);
-    for (size_t i = 0; i < MOST - first; i++) {
-      size_t p = first + i;
-      double want = p ? log_share(all + (p - 1) * V, s.tokens[p]) : 0.0;
-      ck_assert_double_eq_tol(score[i], want, 1e-5);
-    }
-    tpt_decoder_destroy(a);
-  }
-  end(&s);
-}
-END_TEST
-
-START_TEST(scoring_feeds) {
-  session s = start("");
-  tpt_decoder *a = decoder_of(s.model, 0), *b = decoder_of(s.model, 0);
-  double score[6];
-  const float *x, *y;
-  ok(tpt_decoder_score(a, s.tokens, 6, score));
-  ok(tpt_decoder_feed(b, s.tokens, 6, NULL));
-  ok(tpt_decoder_score(a, s.tokens + 6, 1, score));
-  ok(tpt_decoder_feed(b, s.tokens + 6, 1, &y));
-  ok(tpt_decoder_feed(a, s.tokens + 7, 1, &x));
-  ok(tpt_decoder_feed(b, s.tokens + 7, 1, &y));
-  ck_assert_uint_eq(tpti_test_first_difference(x, y, V), V);
-  tpt_decoder_destroy(a);
-  tpt_decoder_destroy(b);
-  end(&s);
-}
-END_TEST
-
-/* `count` tokens drawn and fed. */
-static void generate(const session *s, double temperature, uint64_t seed, int32_t *drawn,
-                     size_t count) {
-  tpt_decoder *a = decoder_of(s->model, 0);
-  ok(tpt_decoder_set_sampling(a, temperature, 0, 1, seed));
-  ok(tpt_decoder_feed(a, s->tokens, 2, NULL));
-  for (size_t i = 0; i < count; i++) {
-    ok(tpt_decoder_sample(a, &drawn[i]));
-    ck_assert(drawn[i] >= 0 && drawn[i] < V);
-    ok(tpt_decoder_feed(a, &drawn[i], 1, NULL));
-  }
-  tpt_decoder_destroy(a);
-}
-
-START_TEST(sampling_repeats) {
-  session s = start("");
-  int32_t a[12], b[12], c[12];
-  generate(&s, 1, 5, a, 12);
-  generate(&s, 1, 5, b, 12);
-  generate(&s, 1, 6, c, 12);
-  ck_assert_mem_eq(a, b, sizeof a);
-  ck_assert(memcmp(a, c, sizeof a) != 0);
-  generate(&s, 0, 5, a, 12);
-  generate(&s, 0, 6, b, 12);
-  ck_assert_mem_eq(a, b, sizeof a); /* greedy draws nothing */
-  end(&s);
-}
-END_TEST
-
-/* Every sample goes on in the random stream; a rewind does not take it back, set_sampling does. */
-START_TEST(the_random_state) {
-  session s = start("");
-  tpt_decoder *a = decoder_of(s.model, 0);
-  int32_t first[20], second[20];
-  ok(tpt_decoder_set_sampling(a, 3, 0, 1, 9));
-  for (int round = 0; round < 3; round++) {
-    int32_t *to = round == 1 ? second : first;
-    if (round == 2) ok(tpt_decoder_set_sampling(a, 3, 0, 1, 9));
-    ok(tpt_decoder_rewind(a, 0));
-    ok(tpt_decoder_feed(a, s.tokens, 3, NULL));
-    int32_t again[20];
-    for (int i = 0; i < 20; i++) ok(tpt_decoder_sample(a, &again[i]));
-    if (round == 2) ck_assert_mem_eq(again, first, sizeof again);
-    memcpy(to, again, sizeof again);
-  }
-  ck_assert(memcmp(first, second, sizeof first) != 0);
-  tpt_decoder_destroy(a);
-  end(&s);
-}
-END_TEST
-
-static void draws_only(tpt_decoder *decoder, int32_t best) {
-  for (int i = 0; i < 20; i++) {
-    int32_t token = -1;
-    ok(tpt_decoder_sample(decoder, &token));
-    ck_assert_int_eq(token, best);
-  }
-}
-
-START_TEST(greedy_top_k_and_top_p) {
-  session s = start("");
-  tpt_decoder *a = decoder_of(s.model, 0);
-  const float *logits;
-  int32_t token, best = 0, second = -1;
-  ok(tpt_decoder_feed(a, s.tokens, 3, &logits));
-  for (int32_t v = 1; v < V; v++)
-    if (logits[v] > logits[best]) best = v;
-  for (int32_t v = 0; v < V; v++)
-    if (v != best && (second < 0 || logits[v] > logits[second])) second = v;
-  ok(tpt_decoder_sample(a, &token)); /* greedy is the default */
-  ck_assert_int_eq(token, best);
-  ok(tpt_decoder_set_sampling(a, 5, 1, 1, 1));
-  draws_only(a, best);
-  ok(tpt_decoder_set_sampling(a, 5, 0, 1e-9, 1));
-  draws_only(a, best);
-  ok(tpt_decoder_set_sampling(a, 5, 2, 1, 1));
-  int seen[2] = {0, 0};
-  for (int i = 0; i < 60; i++) {
-    ok(tpt_decoder_sample(a, &token));
-    ck_assert(token == best || token == second);
-    seen[token == second]++;
-  }
-  ck_assert(seen[0] && seen[1]);
-  tpt_decoder_destroy(a);
-  end(&s);
-}
-END_TEST
-
 static Suite *suite(void) {
   Suite *suite = suite_create("api/decoder");
   TCase *tests = tcase_create("decoder");
   tcase_add_loop_test(tests, steps_chunks_and_the_full_forward, 0, VARIANTS);
   tcase_add_loop_test(tests, folded, 0, VARIANTS);
+  tcase_add_loop_test(tests, long_sequences, 0, 2);
   tcase_add_test(tests, a_change_acts_from_the_next_feed);
   tcase_add_test(tests, rewound);
   tcase_add_test(tests, room);
   tcase_add_test(tests, a_refused_feed_leaves_all);
   tcase_add_test(tests, a_cancelled_feed_leaves_all);
   tcase_add_test(tests, copies_go_on_alike);
-  tcase_add_test(tests, scores);
-  tcase_add_test(tests, scoring_feeds);
-  tcase_add_test(tests, sampling_repeats);
-  tcase_add_test(tests, the_random_state);
-  tcase_add_test(tests, greedy_top_k_and_top_p);
   suite_add_tcase(suite, tests);
   return suite;
 }

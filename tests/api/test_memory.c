@@ -134,7 +134,53 @@ START_TEST(nothing_stays) {
 }
 END_TEST
 
-/* More threads than were planned for cost their own share and no more. */
+/* ---- a host that gives 64 MiB at most ---- */
+
+static void *give_little(void *user, size_t bytes, size_t alignment) {
+  (void)user;
+  void *block = NULL;
+  if (bytes > 64u << 20 || posix_memalign(&block, alignment, bytes)) return NULL;
+  return block;
+}
+
+static void take_back(void *user, void *memory, size_t bytes, size_t alignment) {
+  (void)user;
+  (void)bytes;
+  (void)alignment;
+  free(memory);
+}
+
+START_TEST(what_does_not_fit) {
+  static const char *const large[] = {"model.d_model=600000", "model.vocab_size=2000000000",
+                                      "model.n_layers=4096; model.d_ff=2000",
+                                      "model.d_ff=16000000"};
+  tpt_context *context;
+  tpt_allocator little = {.size = sizeof little, .allocate = give_little, .release = take_back};
+  ok(tpt_context_create(&context));
+  ok(tpt_context_set_allocator(context, &little));
+  for (int i = 0; i < 4; i++) {
+    tpt_config *config = describe(large[i]);
+    tpt_model *model = (tpt_model *)config;
+    refused(context, tpt_model_create(context, config, 1, &model), TPT_E_MEMORY, "");
+    ck_assert_ptr_null(model);
+    tpt_config_destroy(config);
+  }
+  session s = start_in(context, "model.max_seq_len=1000000; train.seq_len=16");
+  tpt_decoder *decoder = (tpt_decoder *)s.model;
+  refused(s.model, tpt_decoder_create(s.model, 0, &decoder), TPT_E_MEMORY, "");
+  ck_assert_ptr_null(decoder);
+  ok(tpt_decoder_create(s.model, 10, &decoder)); /* a shorter one does */
+  tpt_config *wide = describe("model.max_seq_len=1000000; train.batch=1000; train.seq_len=1000");
+  tpt_trainer *trainer = s.trainer;
+  refused(s.model, tpt_trainer_create(s.model, wide, &trainer), TPT_E_MEMORY, "");
+  ck_assert_ptr_null(trainer);
+  train_step(&s, 1);
+  tpt_config_destroy(wide);
+  tpt_decoder_destroy(decoder);
+  end(&s);
+}
+END_TEST
+
 START_TEST(what_cannot_be_described) {
   tpt_config *config = describe("");
   size_t bytes = 77;
@@ -178,6 +224,7 @@ static Suite *suite(void) {
   tcase_add_loop_test(tests, inference, 0, SIZES);
   tcase_add_loop_test(tests, training, 0, SIZES);
   tcase_add_test(tests, nothing_stays);
+  tcase_add_test(tests, what_does_not_fit);
   tcase_add_test(tests, what_cannot_be_described);
   tcase_add_test(tests, a_thousand_lives);
   suite_add_tcase(suite, tests);

@@ -36,7 +36,7 @@ enum { RESULTS = sizeof results / sizeof *results };
 static void set_size(void *result, size_t size) { memcpy(result, &size, sizeof size); }
 
 static void all_are(const unsigned char *from, const unsigned char *to, unsigned char value) {
-  while (from < to) ck_assert_uint_eq(*from++, value);
+  ck_assert_uint_eq(others(from, (size_t)(to - from), value), 0);
 }
 
 /* Room for any of them and its tail, aligned for any. */

@@ -1,7 +1,5 @@
-/* A trainer's states: which call may follow which, what spoils gradients, what can be read. */
+/* A trainer's states: which call may follow which, and what can be read. */
 #include "api/session.h"
-
-#include <math.h>
 
 #define NOWHERE ((double)-77)
 
@@ -150,111 +148,6 @@ START_TEST(loss_again_with_other_targets) {
 }
 END_TEST
 
-static void spoil_embedding(session *s, float value) {
-  float *weights;
-  size_t count;
-  ok(tpt_model_parameters(s->model, &weights, &count));
-  weights[s->tokens[0] * D] = value;
-}
-
-/* Gradients that must not be used: every call that would is refused until they are cleared. */
-static void spoiled(session *s) {
-  double loss = NOWHERE, norm = NOWHERE;
-  refused(s->optimizer, tpt_optimizer_step(s->optimizer, &norm), TPT_E_STATE, "zero_gradients");
-  forward(s);
-  loss_of(s);
-  refused(s->trainer, tpt_trainer_backward(s->trainer), TPT_E_STATE, "zero_gradients");
-  refused(s->trainer, tpt_trainer_accumulate(s->trainer, s->tokens, s->targets, BATCH, MOST, &loss),
-          TPT_E_STATE, "zero_gradients");
-  ck_assert(loss == NOWHERE && norm == NOWHERE);
-  ok(tpt_trainer_zero_gradients(s->trainer));
-  forward(s);
-  loss_of(s);
-  ok(tpt_trainer_backward(s->trainer));
-  ok(tpt_optimizer_step(s->optimizer, &norm));
-  ck_assert_double_gt(norm, 0);
-}
-
-START_TEST(a_loss_that_is_no_number) {
-  session s = start("");
-  double loss = NOWHERE;
-  float right = 0;
-  float *weights;
-  size_t count;
-  ok(tpt_model_parameters(s.model, &weights, &count));
-  right = weights[s.tokens[0] * D];
-  spoil_embedding(&s, NAN);
-  forward(&s);
-  refused(s.trainer, tpt_trainer_loss(s.trainer, s.targets, &loss), TPT_E_NUMERIC, "not finite");
-  refused(s.trainer, tpt_trainer_backward(s.trainer), TPT_E_STATE, "loss");
-  refused(s.trainer, tpt_trainer_accumulate(s.trainer, s.tokens, s.targets, BATCH, MOST, &loss),
-          TPT_E_NUMERIC, "not finite");
-  ck_assert(loss == NOWHERE);
-  spoil_embedding(&s, right);
-  spoiled(&s);
-  end(&s);
-}
-END_TEST
-
-/* _loss alone does not touch gradients, so its failure spoils none. */
-START_TEST(loss_spoils_nothing) {
-  session s = start("");
-  double loss;
-  float *weights;
-  size_t count;
-  ok(tpt_trainer_accumulate(s.trainer, s.tokens, s.targets, BATCH, MOST, &loss));
-  ok(tpt_model_parameters(s.model, &weights, &count));
-  float right = weights[s.tokens[0] * D];
-  spoil_embedding(&s, INFINITY);
-  forward(&s);
-  ck_assert_int_eq(tpt_trainer_loss(s.trainer, s.targets, &loss), TPT_E_NUMERIC);
-  spoil_embedding(&s, right);
-  ok(tpt_optimizer_step(s.optimizer, NULL));
-  end(&s);
-}
-END_TEST
-
-START_TEST(cancelled_ways_back_spoil) {
-  session s = start("");
-  double loss = NOWHERE;
-  static const float dlogits[ROWS * V];
-  for (int way = 0; way < 3; way++) {
-    forward(&s);
-    loss_of(&s);
-    ok(tpt_context_cancel(s.context, 1));
-    tpt_status status =
-        way == 0   ? tpt_trainer_backward(s.trainer)
-        : way == 1 ? tpt_trainer_backward_logits(s.trainer, dlogits, ROWS * V)
-                   : tpt_trainer_accumulate(s.trainer, s.tokens, s.targets, BATCH, MOST, &loss);
-    refused(s.trainer, status, TPT_E_CANCELLED, "cancel");
-    ok(tpt_context_cancel(s.context, 0));
-    spoiled(&s);
-  }
-  ck_assert(loss == NOWHERE);
-  end(&s);
-}
-END_TEST
-
-/* A cancelled forward is none, and spoils no gradients. */
-START_TEST(cancelled_forward) {
-  session s = start("");
-  double loss;
-  const float *values = NULL;
-  size_t count = 0;
-  ok(tpt_trainer_accumulate(s.trainer, s.tokens, s.targets, BATCH, MOST, &loss));
-  forward(&s);
-  ok(tpt_context_cancel(s.context, 1));
-  refused(s.trainer, tpt_trainer_forward(s.trainer, s.tokens, BATCH, MOST), TPT_E_CANCELLED, "");
-  ok(tpt_context_cancel(s.context, 0));
-  no_forward(&s);
-  refused(s.trainer, tpt_trainer_activation(s.trainer, TPT_POINT_BLOCK, 0, &values, &count),
-          TPT_E_STATE, "forward");
-  ck_assert(values == NULL && count == 0);
-  ok(tpt_optimizer_step(s.optimizer, NULL));
-  end(&s);
-}
-END_TEST
-
 START_TEST(activations_stay_until_the_next) {
   session s = start("");
   const float *values;
@@ -286,6 +179,53 @@ START_TEST(activations_stay_until_the_next) {
           TPT_E_ARGUMENT, "layer");
   refused(s.trainer, tpt_trainer_activation(s.trainer, (tpt_point)4, 0, &values, &count),
           TPT_E_ARGUMENT, "point");
+  end(&s);
+}
+END_TEST
+
+/* A backward takes neither the logits nor the loss of its forward away, nor what is kept outside a
+ * block that is computed again. */
+START_TEST(after_a_backward) {
+  session s = start(_i ? "train.recompute=block" : "");
+  static float logits[ROWS * V], block[ROWS * D];
+  const float *values;
+  size_t count;
+  forward(&s);
+  ok(tpt_trainer_logits(s.trainer, &values));
+  memcpy(logits, values, sizeof logits);
+  ok(tpt_trainer_activation(s.trainer, TPT_POINT_BLOCK, 0, &values, &count));
+  memcpy(block, values, sizeof block);
+  double before = loss_of(&s);
+  ok(tpt_trainer_backward(s.trainer));
+  ck_assert(loss_of(&s) == before);
+  ok(tpt_trainer_logits(s.trainer, &values));
+  ck_assert_uint_eq(tpti_test_first_difference(logits, values, ROWS * V), ROWS * V);
+  ok(tpt_trainer_activation(s.trainer, TPT_POINT_BLOCK, 0, &values, &count));
+  ck_assert_uint_eq(tpti_test_first_difference(block, values, ROWS * D), ROWS * D);
+  end(&s);
+}
+END_TEST
+
+/* Tokens were copied; another trainer's step is a change of the weights like any other. */
+START_TEST(two_trainers_of_one_model) {
+  session s = start("train.warmup=0");
+  tpt_trainer *second;
+  size_t count;
+  double loss;
+  float *want = accumulated(&s, BATCH, MOST, &count);
+  ok(tpt_trainer_create(s.model, NULL, &second));
+  ok(tpt_trainer_forward(second, s.tokens, BATCH, MOST));
+  memset(s.tokens, 0, sizeof s.tokens);
+  ok(tpt_trainer_loss(second, s.targets, &loss));
+  ok(tpt_trainer_backward(second));
+  float *got = copy_gradients(second, &count);
+  ck_assert_uint_eq(tpti_test_first_difference(got, want, count), count);
+  ok(tpt_trainer_forward(second, s.tokens, BATCH, MOST));
+  ok(tpt_optimizer_step(s.optimizer, NULL));
+  refused(second, tpt_trainer_loss(second, s.targets, &loss), TPT_E_STATE, "changed");
+  tpt_trainer_destroy(second);
+  free(got);
+  free(want);
   end(&s);
 }
 END_TEST
@@ -332,11 +272,9 @@ static Suite *suite(void) {
   tcase_add_test(tests, changed_weights_end_a_forward);
   tcase_add_test(tests, a_refused_call_ends_nothing);
   tcase_add_test(tests, loss_again_with_other_targets);
-  tcase_add_test(tests, a_loss_that_is_no_number);
-  tcase_add_test(tests, loss_spoils_nothing);
-  tcase_add_test(tests, cancelled_ways_back_spoil);
-  tcase_add_test(tests, cancelled_forward);
   tcase_add_test(tests, activations_stay_until_the_next);
+  tcase_add_loop_test(tests, after_a_backward, 0, 2);
+  tcase_add_test(tests, two_trainers_of_one_model);
   tcase_add_test(tests, room_and_shapes);
   tcase_add_test(tests, the_description_must_be_the_models);
   suite_add_tcase(suite, tests);

@@ -46,6 +46,20 @@ START_TEST(properties_are_unicode_s) {
 }
 END_TEST
 
+/* 10.42 makes the first repetition possessive unless it is told not to. */
+START_TEST(repetitions_give_back) {
+  tpti_regex *regex = compiled(&tpti_memory_default, "\\P{L}+?\\P{N}{2}");
+  tpti_matcher *matcher = NULL;
+  bool found = false;
+  size_t start = 9, end = 0;
+  ck_assert_int_eq(tpti_matcher_create(regex, &matcher), TPT_OK);
+  ck_assert_int_eq(tpti_matcher_find(matcher, " - a", 4, 0, &found, &start, &end), TPT_OK);
+  ck_assert(found && start == 0 && end == 3);
+  tpti_matcher_free(matcher);
+  tpti_regex_free(regex);
+}
+END_TEST
+
 START_TEST(a_bad_pattern_is_unsupported) {
   tpti_regex *regex = NULL;
   ck_assert_int_eq(tpti_regex_compile(&tpti_memory_default, "a(", 2, &regex), TPT_E_UNSUPPORTED);
@@ -68,6 +82,23 @@ START_TEST(a_long_run_of_spaces_is_one_match) {
   tpti_matcher_free(matcher);
   tpti_regex_free(regex);
   free(text);
+}
+END_TEST
+
+START_TEST(what_tries_everything_is_stopped) {
+  char text[60];
+  tpti_regex *regex = compiled(&tpti_memory_default, "(?:a|aa|aaa)+$");
+  tpti_matcher *matcher = NULL;
+  bool found = true;
+  size_t start, end;
+  memset(text, 'a', sizeof text);
+  text[sizeof text - 1] = 'b';
+  ck_assert_int_eq(tpti_matcher_create(regex, &matcher), TPT_OK);
+  ck_assert_int_eq(tpti_matcher_find(matcher, text, sizeof text, 0, &found, &start, &end),
+                   TPT_E_UNSUPPORTED);
+  ck_assert_ptr_nonnull(strstr(tpti_error_text(), "steps"));
+  tpti_matcher_free(matcher);
+  tpti_regex_free(regex);
 }
 END_TEST
 
@@ -123,8 +154,10 @@ static Suite *suite(void) {
   TCase *tests = tcase_create("regex");
   tcase_add_test(tests, finds_from_a_place);
   tcase_add_test(tests, properties_are_unicode_s);
+  tcase_add_test(tests, repetitions_give_back);
   tcase_add_test(tests, a_bad_pattern_is_unsupported);
   tcase_add_test(tests, a_long_run_of_spaces_is_one_match);
+  tcase_add_test(tests, what_tries_everything_is_stopped);
   tcase_add_test(tests, memory_may_run_out_anywhere);
   tcase_add_test(tests, threads_share_one);
   suite_add_tcase(all, tests);

@@ -35,6 +35,7 @@ END_TEST
 
 START_TEST(words_are_oniguruma_s) {
   ck_assert_str_eq(matches("\\w+", "e\xcc\x81_1 \xc2\xb2 \xe2\x80\x8d"), "0-5 6-8");
+  ck_assert_str_eq(matches("[\\w]+", "a\xc2\xb2"), "0-1"); /* in brackets it is narrower */
   ck_assert_str_eq(matches("\\d", "1\xd9\xa1\xc2\xb2"), "0-1 1-3");
 }
 END_TEST
@@ -42,7 +43,8 @@ END_TEST
 START_TEST(anchors_are_of_lines) {
   ck_assert_str_eq(matches("^.", "a\nb\n"), "0-1 2-3");
   ck_assert_str_eq(matches(".$", "a\nb\n"), "0-1 2-3");
-  ck_assert_str_eq(matches("$", "b\n"), "1-1");
+  ck_assert_str_eq(matches("$", "b\n"), "1-1 2-2");
+  ck_assert_str_eq(matches("\n^", "\n"), "");
   ck_assert_str_eq(matches("\\Aa|b\\z", "aab"), "0-1 2-3");
 }
 END_TEST
