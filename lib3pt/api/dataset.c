@@ -180,32 +180,13 @@ static tpt_status token_count(const tpt_dataset *dataset, size_t *tokens) {
 
 /* ---- the interface ---- */
 
-/* As TPTI_CALL, for a context that may be NULL. */
-static bool context_fits(const tpt_context *context) {
-  return !context || tpti_handle_is(context, TPTI_CONTEXT, "context");
-}
-
-static tpt_status keep(const tpt_context *context, tpt_status status) {
-  return context ? tpti_handle_keep(context, status) : status;
-}
-
-static tpt_status clear_result(tpt_dataset **dataset) {
-  TPTI_NEED(dataset);
-  *dataset = NULL;
-  return TPT_OK;
-}
-
 tpt_status tpt_dataset_open(tpt_context *context, const char *path, tpt_dataset **dataset) {
-  if (!context_fits(context)) return clear_result(dataset), TPT_E_ARGUMENT;
-  tpt_status status = clear_result(dataset);
-  return keep(context, status ? status : open_file(context, path, dataset));
+  return TPTI_MAKE_IN(context, dataset, open_file(context, path, dataset));
 }
 
 tpt_status tpt_dataset_from_tokens(tpt_context *context, const int32_t *tokens, size_t count,
                                    tpt_dataset **dataset) {
-  if (!context_fits(context)) return clear_result(dataset), TPT_E_ARGUMENT;
-  tpt_status status = clear_result(dataset);
-  return keep(context, status ? status : copy_tokens(context, tokens, count, dataset));
+  return TPTI_MAKE_IN(context, dataset, copy_tokens(context, tokens, count, dataset));
 }
 
 tpt_status tpt_dataset_count(const tpt_dataset *dataset, size_t *tokens) {

@@ -31,17 +31,19 @@ void tpt_tokenizer_destroy(tpt_tokenizer *tokenizer) {
   tpti_context_release(context);
 }
 
-/* What one is made from; exactly one maker looks at each member. */
+/* What one is made from. */
 typedef struct source {
-  const char *path, *text;
+  const char *text; /* or a path */
   size_t length, vocab;
 } source;
 
 typedef tpt_status (*maker)(const tpti_memory *memory, tpti_run *run, const source *from,
                             tpti_tokenizer **inside);
 
-static tpt_status make(tpt_context *context, maker work, const source *from,
+/* `name` is what the text is called where it is missing; NULL: none is needed. */
+static tpt_status make(tpt_context *context, maker work, const source *from, const char *name,
                        tpt_tokenizer **tokenizer) {
+  if (name && !from->text) return tpti_fail(TPT_E_ARGUMENT, "%s is NULL", name);
   tpt_context *held;
   tpt_status status = tpti_context_hold(context, &held);
   if (status) return status;
@@ -75,15 +77,28 @@ static tpt_status make_bpe(const tpti_memory *memory, tpti_run *run, const sourc
 
 static tpt_status make_parsed(const tpti_memory *memory, tpti_run *run, const source *from,
                               tpti_tokenizer **inside) {
+  size_t wrong = tpti_utf8_valid(from->text, from->length);
+  if (wrong < from->length)
+    return tpti_fail(TPT_E_ARGUMENT, "byte %zu of json is not UTF-8", wrong);
   return tpti_tokenizer_parse(memory, run, from->text, from->length, inside);
+}
+
+/* The same failure, said of a file. */
+static tpt_status fail_in_file(tpt_status status, const char *path) {
+  char reason[TPTI_ERROR_TEXT];
+  if (status == TPT_OK || status == TPT_E_MEMORY || status == TPT_E_CANCELLED) return status;
+  strcpy(reason, tpti_error_text());
+  return tpti_fail(status, "%s: %s", path, reason);
 }
 
 static tpt_status make_loaded(const tpti_memory *memory, tpti_run *run, const source *from,
                               tpti_tokenizer **inside) {
   tpti_buffer text;
   tpti_buffer_init(&text, memory);
-  tpt_status status = tpti_file_slurp(from->path, TPTI_TOKENIZER_FILE, &text);
-  if (!status) status = tpti_tokenizer_parse(memory, run, text.data, text.used, inside);
+  tpt_status status = tpti_file_slurp(from->text, TPTI_TOKENIZER_FILE, &text);
+  if (!status)
+    status =
+        fail_in_file(tpti_tokenizer_parse(memory, run, text.data, text.used, inside), from->text);
   tpti_buffer_free(&text);
   return status;
 }
@@ -204,56 +219,37 @@ static tpt_status token_of(const tpt_tokenizer *tokenizer, int32_t id, char *tex
 
 /* ---- the interface ---- */
 
-/* A maker's call: the result is NULL first; a failure's text goes to the context where there is
- * one. */
-static tpt_status begin(tpt_context *context, maker work, const source *from,
-                        tpt_tokenizer **tokenizer) {
-  TPTI_NEED(tokenizer);
-  *tokenizer = NULL;
-  if (context && !tpti_handle_is(context, TPTI_CONTEXT, "context")) return TPT_E_ARGUMENT;
-  tpt_status status = make(context, work, from, tokenizer);
-  return context ? tpti_handle_keep(context, status) : status;
-}
-
-/* The same where a text or path is needed. */
-static tpt_status begin_with(tpt_context *context, maker work, const source *from,
-                             tpt_tokenizer **tokenizer) {
-  source whole = *from;
-  bool missing = !from->path && !from->text && (from->length > 0 || work == make_loaded);
-  if (!from->text) whole.text = "";
-  if (!missing) return begin(context, work, &whole, tokenizer);
-  if (tokenizer) *tokenizer = NULL;
-  tpt_status status = tpti_fail(TPT_E_ARGUMENT, "%s is NULL",
-                                work == make_loaded   ? "path"
-                                : work == make_parsed ? "json"
-                                                      : "text");
-  bool known = context && tpti_handle_is(context, TPTI_CONTEXT, "context");
-  return known ? tpti_handle_keep(context, status) : status;
-}
-
 tpt_status tpt_tokenizer_bytes(tpt_context *context, tpt_tokenizer **tokenizer) {
-  return begin(context, make_bytes, &(source){0}, tokenizer);
+  const source from = {0};
+  return TPTI_MAKE_IN(context, tokenizer, make(context, make_bytes, &from, NULL, tokenizer));
+}
+
+/* An empty text may be NULL. */
+static source text_source(const char *text, size_t length, size_t vocab) {
+  return (source){.text = text || length ? text : "", .length = length, .vocab = vocab};
 }
 
 tpt_status tpt_tokenizer_words(tpt_context *context, const char *text, size_t length, size_t vocab,
                                tpt_tokenizer **tokenizer) {
-  source from = {.text = text, .length = length, .vocab = vocab};
-  return begin_with(context, make_words, &from, tokenizer);
+  const source from = text_source(text, length, vocab);
+  return TPTI_MAKE_IN(context, tokenizer, make(context, make_words, &from, "text", tokenizer));
 }
 
 tpt_status tpt_tokenizer_bpe(tpt_context *context, const char *text, size_t length, size_t vocab,
                              tpt_tokenizer **tokenizer) {
-  source from = {.text = text, .length = length, .vocab = vocab};
-  return begin_with(context, make_bpe, &from, tokenizer);
+  const source from = text_source(text, length, vocab);
+  return TPTI_MAKE_IN(context, tokenizer, make(context, make_bpe, &from, "text", tokenizer));
 }
 
 tpt_status tpt_tokenizer_load(tpt_context *context, const char *path, tpt_tokenizer **tokenizer) {
-  return begin_with(context, make_loaded, &(source){.path = path}, tokenizer);
+  const source from = {.text = path};
+  return TPTI_MAKE_IN(context, tokenizer, make(context, make_loaded, &from, "path", tokenizer));
 }
 
 tpt_status tpt_tokenizer_parse(tpt_context *context, const char *json, size_t length,
                                tpt_tokenizer **tokenizer) {
-  return begin_with(context, make_parsed, &(source){.text = json, .length = length}, tokenizer);
+  const source from = text_source(json, length, 0);
+  return TPTI_MAKE_IN(context, tokenizer, make(context, make_parsed, &from, "json", tokenizer));
 }
 
 tpt_status tpt_tokenizer_save(const tpt_tokenizer *tokenizer, const char *path) {

@@ -184,9 +184,8 @@ static tpt_status list_value(walk *w) {
 }
 
 static bool was_seen(const walk *w) {
-  const char *end = w->seen.data + w->seen.used;
-  for (const char *at = w->seen.data; at < end; at += strlen(at) + 1)
-    if (strcmp(at, w->path) == 0) return true;
+  for (size_t at = 0; at < w->seen.used; at += strlen(w->seen.data + at) + 1)
+    if (strcmp(w->seen.data + at, w->path) == 0) return true;
   return false;
 }
 

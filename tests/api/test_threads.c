@@ -6,8 +6,8 @@
 
 /* Large enough that its work is cut in several pieces. */
 #define WIDE                                                                                       \
-  "model.vocab_size=700; model.d_model=96; model.d_ff=160; model.max_seq_len=40; train.batch=4"
-enum { WIDE_V = 700, WIDE_T = 40, WIDE_ROWS = 160, STEPS = 20 };
+  "model.vocab_size=300; model.d_model=96; model.d_ff=160; model.max_seq_len=40; train.batch=2"
+enum { WIDE_V = 300, WIDE_T = 40, WIDE_ROWS = 80, STEPS = 20 };
 
 static const int32_t threads[] = {1, 2, 3, 7};
 enum { COUNTS = 4 };
@@ -38,7 +38,7 @@ START_TEST(logits_and_gradients) {
     run r = begin(threads[i], variants[_i]);
     const float *values;
     double loss;
-    ok(tpt_trainer_forward(r.s.trainer, r.tokens, 4, WIDE_T));
+    ok(tpt_trainer_forward(r.s.trainer, r.tokens, 2, WIDE_T));
     ok(tpt_trainer_logits(r.s.trainer, &values));
     count = WIDE_ROWS * WIDE_V;
     logits[i] = malloc(count * sizeof **logits);
@@ -62,7 +62,7 @@ static void train(run *r, int steps) {
   for (int i = 0; i < steps; i++) {
     double loss;
     ok(tpt_trainer_zero_gradients(r->s.trainer));
-    ok(tpt_trainer_accumulate(r->s.trainer, r->tokens, r->targets, 4, WIDE_T, &loss));
+    ok(tpt_trainer_accumulate(r->s.trainer, r->tokens, r->targets, 2, WIDE_T, &loss));
     ok(tpt_optimizer_step(r->s.optimizer, NULL));
   }
 }
@@ -128,7 +128,7 @@ static void *train_some(void *argument) {
     double loss;
     j->status = tpt_trainer_zero_gradients(j->trainer);
     if (!j->status)
-      j->status = tpt_trainer_accumulate(j->trainer, j->tokens, j->tokens + 1, 3, WIDE_T, &loss);
+      j->status = tpt_trainer_accumulate(j->trainer, j->tokens, j->tokens + 1, 1, WIDE_T, &loss);
     if (!j->status) j->status = tpt_optimizer_step(j->optimizer, NULL);
   }
   return NULL;
