@@ -6,7 +6,7 @@
 
 /* Large enough that its work is cut in several pieces. */
 #define WIDE                                                                                       \
-  "model.vocab_size=300; model.d_model=96; model.d_ff=160; model.max_seq_len=40; train.batch=2"
+  "model.vocab_size=300; model.d_model=48; model.d_ff=64; model.max_seq_len=40; train.batch=2"
 enum { WIDE_V = 300, WIDE_T = 40, WIDE_ROWS = 80, STEPS = 20 };
 
 static const int32_t threads[] = {1, 2, 3, 7};
@@ -124,7 +124,7 @@ typedef struct job {
 
 static void *train_some(void *argument) {
   job *j = argument;
-  for (int i = 0; i < 6 && !j->status; i++) {
+  for (int i = 0; i < 4 && !j->status; i++) {
     double loss;
     j->status = tpt_trainer_zero_gradients(j->trainer);
     if (!j->status)
@@ -164,7 +164,7 @@ END_TEST
 /* Decoders made, fed and destroyed in this thread, over a model that others use as well. */
 static void *decode_some(void *argument) {
   job *j = argument;
-  for (int i = 0; i < 8 && !j->status; i++) {
+  for (int i = 0; i < 4 && !j->status; i++) {
     tpt_decoder *d;
     tpt_model *folded;
     const float *logits;
