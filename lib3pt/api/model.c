@@ -1,10 +1,10 @@
 /* Models: creation, tensors, folding. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/objects.h"
 #include "io/yaml.h"
+#include "spec/keys.h"
 
 /* ---- memory ---- */
 
@@ -212,32 +212,25 @@ tpt_status tpt_model_get_tensor(const tpt_model *model, const char *name, float 
   return TPTI_CALL(model, TPTI_MODEL, get_tensor(model, name, values, count));
 }
 
-/* The numbers that a description can say (spec/keys.c); a model must be able to read what it saves.
- */
+/* What a description can say: a model must be able to read what it saves. */
 static tpt_status check_profile(const float *values, size_t count) {
+  const tpti_key *key = tpti_key_find("model.dc.profile");
   for (size_t p = 0; p < count; p++)
-    if (!(values[p] >= -1e30f && values[p] <= 1e30f))
-      return tpti_fail(TPT_E_ARGUMENT, "values[%zu] is %g; a fixed profile has -1e30 to 1e30", p,
-                       (double)values[p]);
+    if (!((double)values[p] >= key->low && (double)values[p] <= key->high))
+      return tpti_fail(TPT_E_ARGUMENT, "values[%zu] is %g; a fixed profile has %g to %g", p,
+                       (double)values[p], key->low, key->high);
+  if (count > TPTI_YAML_ITEMS)
+    return tpti_fail(TPT_E_UNSUPPORTED,
+                     "max_seq_len is %zu; a description holds lists of at most %d", count,
+                     TPTI_YAML_ITEMS);
   return TPT_OK;
 }
-
-/* What a description allows in a list: a model with more could not be loaded again. */
-#define MOST_PROFILE 1e30
 
 /* A fixed profile becomes this list, in the description too. */
 static tpt_status describe_profile(tpt_model *model, const float *values, size_t count) {
   tpt_status status = check_profile(values, count);
   if (status) return status;
   tpti_dims *described = &model->config->spec.model;
-  for (size_t p = 0; p < count; p++)
-    if (!(fabs((double)values[p]) <= MOST_PROFILE))
-      return tpti_fail(TPT_E_ARGUMENT, "values[%zu] is %g; a DC profile has numbers up to %g", p,
-                       (double)values[p], MOST_PROFILE);
-  if (count > TPTI_YAML_ITEMS)
-    return tpti_fail(TPT_E_UNSUPPORTED,
-                     "max_seq_len is %zu; a description holds lists of at most %d", count,
-                     TPTI_YAML_ITEMS);
   double *list = malloc(count * sizeof *list);
   if (!list) return tpti_fail_memory(count * sizeof *list);
   for (size_t p = 0; p < count; p++) list[p] = (double)values[p];
