@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/objects.h"
+#include "train/flat.h"
 
 static tpt_optimizer *layout(const tpti_params *params, tpti_plan *plan, tpti_adamw *adamw) {
   tpt_optimizer *optimizer = tpti_place(plan, 1, sizeof *optimizer);
@@ -30,8 +31,6 @@ static tpt_status place_optimizer(tpt_trainer *trainer, tpt_config *config,
   tpti_adamw adamw;
   tpt_optimizer *made = layout(params, &plan, &adamw);
   memset(made, 0, sizeof *made);
-  memset(adamw.m, 0, params->count * sizeof *adamw.m);
-  memset(adamw.v, 0, params->count * sizeof *adamw.v);
   tpti_handle_init(&made->head, TPTI_OPTIMIZER);
   made->bytes = bytes;
   made->config = config;
@@ -42,18 +41,36 @@ static tpt_status place_optimizer(tpt_trainer *trainer, tpt_config *config,
   return TPT_OK;
 }
 
+/* A run that uses the trainer's scratch: a trainer and its optimizers count as one handle. */
+static tpti_run run_of(const tpt_optimizer *o) {
+  return tpti_context_run(o->context, o, o->trainer->acts.scratch, o->trainer->acts.pack);
+}
+
+/* Both moments start at 0. */
+static tpt_status prepare(tpt_optimizer *o) {
+  tpti_run run = run_of(o);
+  tpti_flat_clear(&run, o->adamw.m, o->adamw.params->count);
+  tpti_flat_clear(&run, o->adamw.v, o->adamw.params->count);
+  return tpti_run_status(&run);
+}
+
 static tpt_status create(tpt_trainer *trainer, const tpt_config *config,
                          tpt_optimizer **optimizer) {
   tpt_config *own = NULL;
+  tpt_optimizer *made = NULL;
   tpt_status status = tpti_config_for(config, trainer->config, &own);
-  if (!status) status = place_optimizer(trainer, own, optimizer);
+  if (!status) status = place_optimizer(trainer, own, &made);
   if (status) {
     tpt_config_destroy(own);
     return status;
   }
-  tpti_context_hold(trainer->context, &(*optimizer)->context);
+  tpti_context_hold(trainer->context, &made->context);
   tpti_handle_hold(&trainer->head);
-  return TPT_OK;
+  if ((status = prepare(made)))
+    tpt_optimizer_destroy(made);
+  else
+    *optimizer = made;
+  return status;
 }
 
 tpt_status tpt_optimizer_create(tpt_trainer *trainer, const tpt_config *config,
@@ -76,7 +93,7 @@ static tpt_status step(tpt_optimizer *o, double *gradient_norm) {
   if (t->state.spoiled)
     return tpti_fail(TPT_E_STATE, "the gradients are spoiled by a call that did not finish; call "
                                   "tpt_trainer_zero_gradients first");
-  tpti_run run = tpti_context_run(o->context, o, t->acts.scratch, t->acts.pack);
+  tpti_run run = run_of(o);
   run.progress = NULL; /* a step is never cut */
   run.cancel = NULL;
   double norm;

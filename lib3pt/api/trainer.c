@@ -4,6 +4,7 @@
 
 #include "api/objects.h"
 #include "kernel/kernel.h"
+#include "train/flat.h"
 
 /* ---- life ---- */
 
@@ -59,7 +60,6 @@ static tpt_status place_trainer(tpt_model *model, tpt_config *config, tpt_traine
   float *gradients;
   tpt_trainer *made = layout(&config->spec, parameters, &plan, &acts, &gradients);
   memset(made, 0, sizeof *made);
-  memset(gradients, 0, parameters * sizeof *gradients);
   tpti_handle_init(&made->head, TPTI_TRAINER);
   made->bytes = bytes;
   made->acts = acts;
@@ -71,20 +71,31 @@ static tpt_status place_trainer(tpt_model *model, tpt_config *config, tpt_traine
   return TPT_OK;
 }
 
+/* The gradients start at 0, and BLIS's pools warm. */
+static tpt_status prepare(tpt_trainer *t) {
+  tpti_run run = run_of(t);
+  tpti_flat_clear(&run, t->gradients, t->model->net.params.count);
+  tpti_gemm_warm(&run);
+  return tpti_run_status(&run);
+}
+
 static tpt_status create(tpt_model *model, const tpt_config *config, tpt_trainer **trainer) {
   tpt_config *own = NULL;
+  tpt_trainer *made = NULL;
   tpt_status status = tpti_config_for(config, model->config, &own);
   if (!status) status = check_precision(own);
-  if (!status) status = place_trainer(model, own, trainer);
+  if (!status) status = place_trainer(model, own, &made);
   if (status) {
     tpt_config_destroy(own);
     return status;
   }
-  tpti_context_hold(model->context, &(*trainer)->context);
+  tpti_context_hold(model->context, &made->context);
   tpti_model_hold(model);
-  tpti_run run = run_of(*trainer);
-  tpti_gemm_warm(&run);
-  return TPT_OK;
+  if ((status = prepare(made)))
+    tpt_trainer_destroy(made);
+  else
+    *trainer = made;
+  return status;
 }
 
 tpt_status tpt_trainer_create(tpt_model *model, const tpt_config *config, tpt_trainer **trainer) {

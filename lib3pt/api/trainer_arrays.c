@@ -2,27 +2,13 @@
 #include <string.h>
 
 #include "api/objects.h"
-#include "train/clip.h"
+#include "train/flat.h"
 
 /* ---- gradients ---- */
 
-typedef struct clearing {
-  float *values;
-  size_t count;
-} clearing;
-
-static void clear_block(void *argument, size_t item, void *scratch) {
-  (void)scratch;
-  const clearing *c = argument;
-  size_t first = item * TPTI_FLAT_BLOCK, left = c->count - first;
-  size_t n = left < TPTI_FLAT_BLOCK ? left : TPTI_FLAT_BLOCK;
-  memset(c->values + first, 0, n * sizeof *c->values);
-}
-
 static tpt_status zero_gradients(tpt_trainer *t) {
-  clearing c = {t->gradients, t->model->net.params.count};
   tpti_run run = tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
-  tpti_parallel(&run, tpti_flat_blocks(c.count), clear_block, &c);
+  tpti_flat_clear(&run, t->gradients, t->model->net.params.count);
   tpt_status status = tpti_run_status(&run);
   t->state.spoiled = status != TPT_OK;
   return status;

@@ -72,8 +72,7 @@ static void update_block(void *argument, size_t item, void *scratch) {
   (void)scratch;
   const update *u = argument;
   const tpti_params *p = u->adamw->params;
-  size_t at = item * TPTI_FLAT_BLOCK, end = at + TPTI_FLAT_BLOCK;
-  if (end > p->count) end = p->count;
+  size_t at = item * TPTI_FLAT_BLOCK, end = at + tpti_flat_size(p->count, item);
   for (const tpti_tensor *t = tensor_at(p, at); at < end; t++) {
     size_t stop = t->offset + t->count < end ? t->offset + t->count : end;
     bool decays = !u->matrices_only || t->ndim == 2;

@@ -15,9 +15,8 @@ typedef struct squares {
 static void sum_block(void *argument, size_t item, void *scratch) {
   (void)scratch;
   const squares *s = argument;
-  size_t first = item * TPTI_FLAT_BLOCK, left = s->count - first;
-  size_t n = left < TPTI_FLAT_BLOCK ? left : TPTI_FLAT_BLOCK;
-  s->partial[item] = s->kernels->sum_squares(s->values + first, n);
+  const float *values = s->values + item * TPTI_FLAT_BLOCK;
+  s->partial[item] = s->kernels->sum_squares(values, tpti_flat_size(s->count, item));
 }
 
 double tpti_global_norm(tpti_run *run, const float *values, size_t count, double *partial) {

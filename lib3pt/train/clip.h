@@ -2,16 +2,7 @@
 #ifndef TPTI_TRAIN_CLIP_H
 #define TPTI_TRAIN_CLIP_H
 
-#include <stddef.h>
-
-#include "base/threads.h"
-
-/* Values that one task of a pass over a flat array does: 128 KiB of each array. */
-enum { TPTI_FLAT_BLOCK = 32768 };
-
-static inline size_t tpti_flat_blocks(size_t count) {
-  return (count + TPTI_FLAT_BLOCK - 1) / TPTI_FLAT_BLOCK;
-}
+#include "train/flat.h"
 
 /* Root of the sum of squares, in double; not finite where a value is not. partial
  * [flat_blocks(count)]. */
