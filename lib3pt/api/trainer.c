@@ -116,7 +116,8 @@ void tpt_trainer_destroy(tpt_trainer *trainer) {
 /* ---- what the calls below share ---- */
 
 static tpti_pass pass_of(tpt_trainer *t, tpti_run *run) {
-  return (tpti_pass){run, &t->model->net, &t->acts, t->B, t->T, t->B * t->T};
+  return (tpti_pass){
+      .run = run, .net = &t->model->net, .acts = &t->acts, .B = t->B, .T = t->T, .M = t->B * t->T};
 }
 
 static tpti_loss_rule rule_of(const tpt_trainer *t) {

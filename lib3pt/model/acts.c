@@ -9,6 +9,11 @@
  * too often for one product, small enough to stay far below everything else a step needs. */
 enum { LOGITS_BYTES = 32 << 20 };
 
+/* Rows that go through a block together: few enough that what one operation writes is still in a
+ * shared cache of 16 MiB or more when the next one reads it (D 192, F 512: 13 KiB a row), many
+ * enough that waking the threads for each operation costs little. */
+enum { GROUP_ROWS = 1024 };
+
 static size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 static size_t smallest(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -24,6 +29,8 @@ static float *floats(tpti_plan *plan, size_t rows, size_t cols) {
 }
 
 static size_t qkv_width(const tpti_dims *d) { return d->D + 2 * d->K * tpti_dims_E(d); }
+
+size_t tpti_acts_sequences(size_t T) { return T < GROUP_ROWS ? GROUP_ROWS / T : 1; }
 
 /* What recompute lets all blocks share. */
 static void layout_inside(tpti_block_acts *b, const tpti_dims *d, size_t M, tpti_plan *plan) {
@@ -41,14 +48,14 @@ static void layout_blocks(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
   a->blocks = tpti_place(plan, d->L, sizeof *a->blocks);
   tpti_block_acts inside = {0};
   for (size_t l = 0; l < d->L; l++) {
-    if (l == 0 || !a->recompute) layout_inside(&inside, d, a->room, plan);
+    if (l == 0 || !a->recompute) layout_inside(&inside, d, a->recompute ? a->group : a->room, plan);
     inside.out = floats(plan, a->room, d->D);
     if (a->blocks) a->blocks[l] = inside;
   }
 }
 
 static size_t pack_bytes(const tpti_acts *a, const tpti_dims *d) {
-  size_t M = a->room, D = d->D;
+  size_t M = a->group, D = d->D;
   size_t bytes = tpti_linear_pack(a->chunk, d->V, D, true);
   bytes = largest(bytes, tpti_linear_pack(M, qkv_width(d), D, true));
   bytes = largest(bytes, tpti_linear_pack(M, D, D, true));
@@ -57,15 +64,14 @@ static size_t pack_bytes(const tpti_acts *a, const tpti_dims *d) {
 }
 
 static void layout_work(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
-  size_t M = a->room;
+  size_t G = a->group, most = largest(G, a->chunk);
   const tpti_attention heads = {.H = d->H, .K = d->K, .E = tpti_dims_E(d)};
-  a->n = floats(plan, M, d->D);
-  a->dh = floats(plan, M, d->D);
-  a->dn = floats(plan, M, d->D);
-  a->act = floats(plan, M, d->F);
-  a->wide = floats(plan, M, largest(d->F, qkv_width(d)));
-  a->partial = floats(plan, tpti_row_blocks(M), d->D);
-  a->attention = floats(plan, tpti_attention_work_most(&heads, M, d->max_seq_len), 1);
+  a->n = floats(plan, G, d->D);
+  a->act = floats(plan, G, d->F);
+  a->wide = floats(plan, G, largest(d->F, qkv_width(d)));
+  a->attention = floats(plan, tpti_attention_work_most(&heads, G, d->max_seq_len), 1);
+  a->dn = floats(plan, most, d->D);
+  a->partial = floats(plan, tpti_row_blocks(most), d->D);
   a->logits = floats(plan, a->chunk, d->V);
   a->scratch = tpti_place(plan, TPTI_SCRATCH, 1);
   a->pack = tpti_place(plan, pack_bytes(a, d), 1);
@@ -75,6 +81,7 @@ void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tp
   *a = (tpti_acts){.recompute = r->recompute == TPTI_RECOMPUTE_BLOCK};
   if (!tpti_mul(&a->room, r->batch, r->seq_len)) plan->overflow = true;
   a->chunk = chunk_rows(d->V, a->room);
+  a->group = smallest(a->room, largest(GROUP_ROWS, d->max_seq_len));
   layout_blocks(a, d, plan);
   a->cosine = floats(plan, d->L, d->D / 2);
   a->sine = floats(plan, d->L, d->D / 2);
@@ -83,6 +90,7 @@ void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tp
   a->final = floats(plan, a->room, d->D);
   a->head_lse = floats(plan, a->room, 1);
   a->row_loss = tpti_place(plan, a->room, sizeof(double));
+  a->dh = floats(plan, a->room, d->D);
   a->sums = floats(plan, a->room, 1);
   a->tokens = tpti_place(plan, a->room, sizeof(int32_t));
   a->targets = tpti_place(plan, a->room, sizeof(int32_t));

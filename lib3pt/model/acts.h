@@ -5,7 +5,8 @@
 #include "model/network.h"
 #include "model/recipe.h"
 
-/* Of one block; M rows. With `recompute: block` all blocks share everything but `out`. */
+/* Of one block; M rows. With `recompute: block` all blocks share everything but `out`, and hold the
+ * rows of one group. */
 typedef struct tpti_block_acts {
   float *rstd1, *rstd2; /* [M, N] of the two norms */
   float *qkv;           /* [M, D + 2 K E] after RoPE */
@@ -19,6 +20,7 @@ typedef struct tpti_block_acts {
 
 typedef struct tpti_acts {
   size_t room;    /* the most rows: batch x seq_len of the recipe */
+  size_t group;   /* the most rows that go through a block together */
   size_t chunk;   /* rows of logits at a time */
   bool recompute; /* blocks share their insides */
   tpti_block_acts *blocks;
@@ -28,22 +30,26 @@ typedef struct tpti_acts {
   float *final;              /* [M, D] what the head reads */
   float *head_lse;           /* [M] log-sum-exp of each row of logits */
   double *row_loss;          /* [M] */
+  float *dh;                 /* [M, D] gradient of the stream */
   float *sums;               /* [M] of the zero-sum penalty; then means of the DC backward */
   int32_t *tokens, *targets; /* [M] of the last forward, of its loss */
-  /* Work space. */
-  float *n;             /* [M, D] a norm's output; gradient of the same */
-  float *dh;            /* [M, D] gradient of the stream */
-  float *dn;            /* [M, D] gradient of a norm's output */
-  float *act;           /* [M, F] SwiGLU */
-  float *wide;          /* [M, max(F, D + 2 K E)] gradient of act, then of qkv */
-  float *partial;       /* [row_blocks(M), D] sums over rows */
+  /* Work space of G rows, those of a group. */
+  float *n;             /* [G, D] a norm's output */
+  float *act;           /* [G, F] SwiGLU */
+  float *wide;          /* [G, max(F, D + 2 K E)] gradient of act, then of qkv */
   float *attention;     /* work of attention's backward */
+  float *dn;            /* [max(G, chunk), D] gradient of a norm's output */
+  float *partial;       /* [row_blocks(max(G, chunk)), D] sums over rows */
   float *logits;        /* [chunk, V] */
   void *scratch, *pack; /* of the run: the calling thread's, and the packed operand of products */
 } tpti_acts;
 
-/* Lays out the activations of a trainer of this recipe; false only by plan->overflow. */
+/* Lays out the activations of a trainer of this recipe. */
 void tpti_acts_layout(tpti_acts *acts, const tpti_dims *dims, const tpti_recipe *recipe,
                       tpti_plan *plan);
+
+/* Sequences of T positions that go through a block together: at least one, acts->group rows at
+ * most. */
+size_t tpti_acts_sequences(size_t T);
 
 #endif

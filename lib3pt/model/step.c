@@ -20,6 +20,17 @@ static const float *entering(const tpti_acts *a, size_t l) {
   return l ? a->blocks[l - 1].out : a->embedding;
 }
 
+/* The next sequences that go through a block together, from row `first` on; B is 0 past the last.
+ */
+static tpti_pass group_at(const tpti_pass *pass, size_t first) {
+  tpti_pass group = *pass;
+  size_t left = pass->B - first / pass->T, most = tpti_acts_sequences(pass->T);
+  group.first = first;
+  group.B = pass->run->stopped ? 0 : left < most ? left : most;
+  group.M = group.B * pass->T;
+  return group;
+}
+
 void tpti_step_forward(const tpti_pass *pass, const int32_t *tokens) {
   const tpti_network *net = pass->net;
   const tpti_dims *d = &net->dims;
@@ -31,7 +42,8 @@ void tpti_step_forward(const tpti_pass *pass, const int32_t *tokens) {
                          net->profile, tpti_network_embedding_scale(net), pass->B, pass->T, d->D);
   for (size_t l = 0; l < d->L; l++) {
     pass->run->done = forward_end * (double)l / (double)(d->L + 1);
-    tpti_block_forward(pass, l, entering(a, l));
+    for (tpti_pass g = group_at(pass, 0); g.B; g = group_at(pass, g.first + g.M))
+      tpti_block_forward(&g, l, entering(a, l) + g.first * d->D);
   }
   tpti_phase_norm_forward(pass->run, a->final, a->rstd_f, entering(a, d->L),
                           net->weights + net->params.norm_f, (float)d->norm_eps, pass->M, d->D,
@@ -56,14 +68,20 @@ static void head_forward(const tpti_pass *pass, chunk c, float *logits) {
                       pass->net->weights + pass->net->params.head, c.rows, d->V, d->D);
 }
 
-/* dn's rows of the chunk, and the head's gradient, from dlogits. */
+/* dh's rows of the chunk, and the gradients of head and final norm, from dlogits. */
 static void head_backward(const tpti_pass *pass, chunk c, const float *dlogits, float *gradients) {
-  const tpti_dims *d = &pass->net->dims;
-  size_t head = pass->net->params.head, at = c.first * d->D;
-  tpti_linear_backward_weight(pass->run, gradients + head, dlogits, pass->acts->final + at, c.rows,
-                              d->V, d->D);
-  tpti_linear_backward_input(pass->run, pass->acts->dn + at, NULL, dlogits,
-                             pass->net->weights + head, c.rows, d->V, d->D);
+  const tpti_network *net = pass->net;
+  const tpti_dims *d = &net->dims;
+  tpti_acts *a = pass->acts;
+  size_t head = net->params.head, at = c.first * d->D;
+  tpti_linear_backward_weight(pass->run, gradients + head, dlogits, a->final + at, c.rows, d->V,
+                              d->D);
+  tpti_linear_backward_input(pass->run, a->dn, NULL, dlogits, net->weights + head, c.rows, d->V,
+                             d->D);
+  memset(a->dh + at, 0, c.rows * d->D * sizeof(float));
+  tpti_phase_norm_backward(pass->run, a->dh + at, gradients + net->params.norm_f, a->partial, a->dn,
+                           entering(a, d->L) + at, a->rstd_f + c.first * d->N,
+                           net->weights + net->params.norm_f, c.rows, d->D, d->N);
 }
 
 static void chunk_loss(const tpti_pass *pass, const tpti_loss_rule *rule, chunk c) {
@@ -121,20 +139,18 @@ double tpti_step_loss(const tpti_pass *pass, const tpti_loss_rule *rule, const i
 
 /* ---- backward ---- */
 
-/* From dn, the gradient of what the head read, to the embedding. aux_coef 0: no auxiliary loss. */
+/* From dh, the gradient of the last block's output, to the embedding. aux_coef 0: no auxiliary
+ * loss. */
 static void stream_backward(const tpti_pass *pass, double aux_coef, float *gradients) {
   const tpti_network *net = pass->net;
   const tpti_dims *d = &net->dims;
   const tpti_params *p = &net->params;
   tpti_acts *a = pass->acts;
 
-  memset(a->dh, 0, pass->M * d->D * sizeof(float));
-  tpti_phase_norm_backward(pass->run, a->dh, gradients + p->norm_f, a->partial, a->dn,
-                           entering(a, d->L), a->rstd_f, net->weights + p->norm_f, pass->M, d->D,
-                           d->N);
   for (size_t l = d->L; l-- > 0;) {
     pass->run->done = 1.0 - (1.0 - forward_end) * (double)(l + 1) / (double)(d->L + 1);
-    tpti_block_backward(pass, l, entering(a, l), gradients);
+    for (tpti_pass g = group_at(pass, 0); g.B; g = group_at(pass, g.first + g.M))
+      tpti_block_backward(&g, l, entering(a, l) + g.first * d->D, gradients);
   }
   if (aux_coef > 0.0)
     tpti_zero_sum_backward(pass->run, a->dh, a->sums, (float)aux_coef, pass->M, d->D, d->N);
