@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <3pt/3pt.h>
 
@@ -63,6 +65,11 @@ static inline void check(tpt_status status) {
   if (status != TPT_OK) die("%s", tpt_error_message());
 }
 
+/* A program that could not say what it found has failed. */
+static inline void flush_output(void) {
+  if (fflush(stdout) || ferror(stdout)) die("the output could not be written: is the disk full?");
+}
+
 static inline void show_help(const program *p) {
   static const char *const VALUE[] = {"", " TEXT", " COUNT", " NUMBER"};
   printf("usage: %s %s\n\n%s\n\noptions:\n", p->name, p->usage, p->about);
@@ -72,6 +79,7 @@ static inline void show_help(const program *p) {
     printf("  %-22s %s\n", left, o->help);
   }
   printf("  %-22s %s\n", "--help", "this text");
+  flush_output();
   exit(0);
 }
 
@@ -84,7 +92,8 @@ static inline void set_option(const option *o, const char *text) {
   }
   if (o->kind == COUNT) *(uint64_t *)o->value = strtoull(text, &end, 10);
   if (o->kind == NUMBER) *(double *)o->value = strtod(text, &end);
-  if (errno || end == text || *end || strchr(text, '-'))
+  int wild = o->kind == NUMBER && !isfinite(*(double *)o->value);
+  if (errno || end == text || *end || strchr(text, '-') || wild)
     wrong_call("%s must be a %s from 0, not '%s'", o->name,
                o->kind == COUNT ? "whole number" : "number", text);
 }
@@ -128,6 +137,20 @@ static inline void read_text(const char *path, char **text, size_t *length) {
   }
   if (ferror(file)) die("%s cannot be read: %s", path, strerror(errno));
   if (file != stdin) fclose(file);
+}
+
+/* Finds out before hours of work whether a file of this name can be made. */
+static inline void check_writable(const char *path) {
+  char trial[4096];
+  struct stat found;
+  if (stat(path, &found) == 0 && S_ISDIR(found.st_mode))
+    die("%s cannot be written: it is a folder", path);
+  if ((size_t)snprintf(trial, sizeof trial, "%s.XXXXXX", path) >= sizeof trial)
+    die("%s cannot be written: the name is too long", path);
+  int file = mkstemp(trial);
+  if (file < 0) die("%s cannot be written: %s", path, strerror(errno));
+  close(file);
+  remove(trial);
 }
 
 static inline int32_t *encode(const tpt_tokenizer *tokenizer, const char *text, size_t length,

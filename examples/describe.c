@@ -21,10 +21,22 @@ static int ends_with(const char *text, const char *end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* safetensors: eight bytes of a length, the high ones 0 as in no text, and a JSON object. A file of
+ * that name is taken for one even if it is not, to be told what is wrong with it. */
+static int is_model(const char *path) {
+  unsigned char head[9] = "";
+  FILE *file = fopen(path, "rb");
+  if (!file) return 0;
+  size_t got = fread(head, 1, sizeof head, file);
+  fclose(file);
+  return ends_with(path, ".safetensors") ||
+         (got == sizeof head && head[6] == 0 && head[7] == 0 && head[8] == '{');
+}
+
 static tpt_config *description(const char **words, int count) {
   tpt_config *config;
   tpt_model *model;
-  if (!ends_with(words[0], ".safetensors")) return read_description(words[0], words + 1, count - 1);
+  if (!is_model(words[0])) return read_description(words[0], words + 1, count - 1);
   if (count > 1) wrong_call("a model file cannot be changed by key=value");
   check(tpt_model_load(NULL, words[0], NULL, &model));
   check(tpt_config_copy(tpt_model_config(model), &config));
@@ -62,6 +74,7 @@ int main(int argc, char **argv) {
   int count = read_call(&PROGRAM, argc, argv, words);
   if (presets) {
     for (size_t i = 0; tpt_config_preset_name(i); i++) puts(tpt_config_preset_name(i));
+    flush_output();
     return 0;
   }
   if (count == 0) wrong_call("name a YAML file, a model file, or one of the presets (--presets)");
@@ -69,5 +82,6 @@ int main(int argc, char **argv) {
   if (!quiet) show_settings(config);
   show_sizes(config);
   tpt_config_destroy(config);
+  flush_output();
   return 0;
 }

@@ -90,5 +90,6 @@ int main(int argc, char **argv) {
   tpt_model_destroy(model);
   tpt_config_destroy(config);
   tpt_tokenizer_destroy(tokenizer);
+  flush_output();
   return 0;
 }

@@ -63,5 +63,6 @@ int main(int argc, char **argv) {
   tpt_model_destroy(model);
   tpt_dataset_destroy(data);
   tpt_context_destroy(context);
+  flush_output();
   return 0;
 }

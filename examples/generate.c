@@ -41,7 +41,7 @@ static void show(const tpt_tokenizer *tokenizer, story *s) {
   check(
       tpt_tokenizer_decode_tail(tokenizer, s->ids, s->count, s->shown, text, sizeof text, &length));
   fwrite(text, 1, length < sizeof text ? length : sizeof text - 1, stdout);
-  fflush(stdout);
+  flush_output();
   s->shown = s->count;
 }
 
@@ -105,5 +105,6 @@ int main(int argc, char **argv) {
   tpt_model_destroy(folded);
   tpt_model_destroy(model);
   tpt_context_destroy(context);
+  flush_output();
   return 0;
 }

@@ -4,7 +4,6 @@
 #define EXAMPLES_REPORT_H
 
 #include <time.h>
-#include <unistd.h>
 
 #include "common.h"
 

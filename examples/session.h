@@ -16,7 +16,7 @@ typedef struct session {
   tpt_trainer *trainer;
   tpt_optimizer *optimizer;
   tpt_dataset *data, *held; /* held may be NULL */
-  double seconds;           /* train for this time; 0: for train.steps */
+  double seconds;           /* above 0: train for this time, else for train.steps */
   size_t batch, seq, grad_accum;
   int32_t *tokens, *targets; /* [batch, seq] */
   place place;

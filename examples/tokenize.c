@@ -70,5 +70,6 @@ int main(int argc, char **argv) {
   free(ids);
   free(text);
   tpt_tokenizer_destroy(tokenizer);
+  flush_output();
   return 0;
 }

@@ -5,7 +5,7 @@
 
 static const char *out = "model.safetensors", *held, *log_path;
 static uint64_t threads;
-static double seconds;
+static double seconds = -1; /* not given */
 static int resume;
 
 static const option OPTIONS[] = {
@@ -94,11 +94,13 @@ int main(int argc, char **argv) {
   const char *words[MAX_WORDS] = {0};
   char checkpoint[4096];
   int count = read_call(&PROGRAM, argc, argv, words);
+  if (seconds == 0) wrong_call("--seconds must be above 0");
   if ((size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", out) >= sizeof checkpoint)
     die("--out is too long");
   if (is_there(checkpoint) && !resume)
     die("%s is an unfinished training: add --resume to go on, or remove it to start anew",
         checkpoint);
+  check_writable(out);
   session s = {.seconds = seconds, .config = read_description(words[0], words + 2, count - 2)};
   tpt_context *context = make_context(threads);
   session_open(&s, context, words[1], held);
@@ -109,5 +111,6 @@ int main(int argc, char **argv) {
   int status = finish(&s, checkpoint);
   session_close(&s);
   tpt_context_destroy(context);
+  flush_output();
   return status;
 }

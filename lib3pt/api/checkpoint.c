@@ -6,6 +6,15 @@
 #include <string.h>
 
 #include "api/objects.h"
+#include "io/yaml.h"
+#include "spec/keys.h"
+
+/* The version of the layout that is written and read. */
+#define VERSION "1"
+
+/* Steps are counted in double where the schedule is computed: whole numbers up to here. Some
+ * thousand years of steps. */
+static const uint64_t most_steps = (uint64_t)1 << 53;
 
 static const char name_m[] = "3pt.adamw.m", name_v[] = "3pt.adamw.v", name_user[] = "3pt.user";
 
@@ -45,7 +54,7 @@ static tpt_status prepare(const tpt_trainer *t, const tpt_optimizer *o, const vo
   snprintf(s->step, sizeof s->step, "%llu", (unsigned long long)o->adamw.steps);
   tpti_format_double(o->adamw.lr_override, s->lr);
   const tpti_metadata metadata[5] = {{"3pt.config", s->yaml.data},
-                                     {"3pt.checkpoint", "1"},
+                                     {"3pt.checkpoint", VERSION},
                                      {"3pt.step", s->step},
                                      {"3pt.lr", s->lr},
                                      {"format", "pt"}};
@@ -95,17 +104,36 @@ static tpt_status fail_part(const staging *s, const char *part, const char *rule
                    part, rule);
 }
 
+static tpt_status check_version(const staging *s) {
+  const char *path = tpti_safetensors_path(s->tensors);
+  const char *version = tpti_safetensors_metadata(s->tensors, "3pt.checkpoint");
+  if (!version)
+    return tpti_fail(TPT_E_FORMAT, "%s is a model file, not a checkpoint: it has no 3pt.checkpoint",
+                     path);
+  if (!strcmp(version, VERSION)) return TPT_OK;
+  char shown[TPTI_YAML_SHOWN];
+  return tpti_fail(TPT_E_FORMAT, "%s: 3pt.checkpoint is version %s; this library reads \"%s\"",
+                   path, tpti_yaml_show(version, shown), VERSION);
+}
+
+/* The rate of the schedule (.nan: none was set) or one that a description could say. */
+static tpt_status read_rate(staging *s) {
+  const char *lr = tpti_safetensors_metadata(s->tensors, "3pt.lr");
+  const double most = tpti_key_find("train.lr")->high;
+  bool is = lr && tpti_parse_double(lr, strlen(lr), &s->lr);
+  if (is && (isnan(s->lr) || (s->lr >= 0.0 && s->lr <= most))) return TPT_OK;
+  char rule[64];
+  snprintf(rule, sizeof rule, "must be a number from 0 to %g, or .nan", most);
+  return fail_part(s, "3pt.lr", rule);
+}
+
 static tpt_status read_numbers(staging *s) {
   const char *step = tpti_safetensors_metadata(s->tensors, "3pt.step");
-  const char *lr = tpti_safetensors_metadata(s->tensors, "3pt.lr");
-  if (!tpti_safetensors_metadata(s->tensors, "3pt.checkpoint"))
-    return tpti_fail(TPT_E_FORMAT, "%s is a model file, not a checkpoint: it has no 3pt.checkpoint",
-                     tpti_safetensors_path(s->tensors));
-  if (!step || !tpti_parse_uint64(step, strlen(step), &s->steps))
-    return fail_part(s, "3pt.step", "must be a whole number");
-  if (!lr || !tpti_parse_double(lr, strlen(lr), &s->lr) || s->lr < 0.0 || isinf(s->lr))
-    return fail_part(s, "3pt.lr", "must be a number of 0 or more, or .nan");
-  return TPT_OK;
+  tpt_status status = check_version(s);
+  if (status) return status;
+  if (!step || !tpti_parse_uint64(step, strlen(step), &s->steps) || s->steps > most_steps)
+    return fail_part(s, "3pt.step", "must be a whole number of at most 2^53");
+  return read_rate(s);
 }
 
 static bool is_flat(const tpti_entry *entry, size_t count) {
@@ -139,8 +167,11 @@ static tpt_status read_values(staging *s, tpti_run *run) {
   if (!tpti_mul(&s->bytes, count, 3 * sizeof(float))) return tpti_fail_memory(SIZE_MAX);
   s->values = tpti_take(&s->trainer->context->memory, s->bytes);
   if (!s->values) return tpti_fail_memory(s->bytes);
+  tpti_run_span(run, 0.0, 1.0 / 3.0);
   tpt_status status = tpti_model_read(net, s->tensors, run, s->values);
+  tpti_run_span(run, 1.0 / 3.0, 2.0 / 3.0);
   if (!status) status = tpti_safetensors_floats(s->tensors, s->m, run, s->values + count);
+  tpti_run_span(run, 2.0 / 3.0, 1.0);
   if (!status) status = tpti_safetensors_floats(s->tensors, s->v, run, s->values + 2 * count);
   return status;
 }

@@ -1,6 +1,7 @@
 /* The context: threads, allocator, log, progress, and what the other files here share. */
 #include "api/api.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,8 @@ tpti_run tpti_context_run(tpt_context *context, const void *handle, void *scratc
       .handle = handle,
       .cancel = &context->cancel,
       .last_tick = context->progress ? tpti_now() : 0,
+      .done = (double)NAN,
+      .to = 1.0,
   };
 }
 

@@ -27,6 +27,7 @@ static tpt_status read_windows(const job *e, tpti_evaluator *w) {
                                   w->sequence.work.pack);
   tpt_status status = TPT_OK;
   for (size_t i = 0; i < e->windows && !status; i++) {
+    tpti_run_span(&run, (double)i / (double)e->windows, (double)(i + 1) / (double)e->windows);
     status = tpt_dataset_window(e->dataset, i, w->T, w->tokens, w->targets);
     if (!status) status = check_window(e, w, i);
     if (!status) status = tpti_evaluator_window(&run, &e->model->net, w, e->ignore_index);

@@ -45,7 +45,13 @@ static tpt_status place_model(tpt_context *context, tpt_config *config, tpt_mode
   made->config = config;
   made->bytes = bytes;
   made->net = net;
-  tpti_network_tables(&made->net);
+  tpti_run run = tpti_context_run(context, context, NULL, NULL);
+  tpti_network_tables(&run, &made->net);
+  tpt_status status = tpti_run_status(&run);
+  if (status) {
+    tpti_give(&context->memory, made, bytes);
+    return status;
+  }
   tpti_log(context, 2, "model: %zu parameters, %zu bytes", made->net.params.count, bytes);
   *model = made;
   return TPT_OK;

@@ -6,9 +6,10 @@
 #include "api/objects.h"
 #include "io/safetensors.h"
 
-/* What a file may hold where nothing says yet how large its model is: a checkpoint's tensors of
- * some thousand layers. It bounds what a hostile header can cost. */
-enum { MOST_ENTRIES = 1 << 16 };
+enum {
+  CHECKS = 1024,       /* names or shapes between two ticks of a run: some 100 microseconds */
+  MISSING_NAMED = 1024 /* so many tensors may a file lack that the first is looked for and named */
+};
 
 /* ---- reading ---- */
 
@@ -27,17 +28,28 @@ static bool is_buffer(const char *name, size_t L) {
   return false;
 }
 
-static bool is_ours(const tpti_network *net, const tpti_safetensors *tensors, const char *name) {
-  if (tpti_params_find(&net->params, name) || is_buffer(name, net->dims.L)) return true;
-  return !strncmp(name, "3pt.", 4) && tpti_safetensors_metadata(tensors, "3pt.checkpoint");
+/* A file's tensors against the table of the model described. */
+typedef struct comparison {
+  const tpti_params *params;
+  size_t L;
+  const tpti_safetensors *tensors;
+  bool checkpoint;
+} comparison;
+
+static bool is_ours(const comparison *c, const char *name) {
+  if (tpti_params_find(c->params, name) || is_buffer(name, c->L)) return true;
+  return c->checkpoint && !strncmp(name, "3pt.", 4);
 }
 
-static tpt_status refuse_unknown(const tpti_network *net, const tpti_safetensors *tensors) {
-  for (size_t i = 0; i < tpti_safetensors_count(tensors); i++) {
-    const char *name = tpti_safetensors_at(tensors, i)->name;
-    if (!is_ours(net, tensors, name))
+static bool go_on(tpti_run *run, size_t i) { return i % CHECKS || tpti_run_tick(run); }
+
+static tpt_status refuse_unknown(const comparison *c, tpti_run *run) {
+  for (size_t i = 0; i < tpti_safetensors_count(c->tensors); i++) {
+    const char *name = tpti_safetensors_at(c->tensors, i)->name;
+    if (!go_on(run, i)) return tpti_run_status(run);
+    if (!is_ours(c, name))
       return tpti_fail(TPT_E_FORMAT, "%s: tensor \"%.200s\" is not part of the described model",
-                       tpti_safetensors_path(tensors), name);
+                       tpti_safetensors_path(c->tensors), name);
   }
   return TPT_OK;
 }
@@ -67,20 +79,60 @@ static tpt_status check_entry(const tpti_safetensors *tensors, const tpti_tensor
                    t->name, has, wanted);
 }
 
-tpt_status tpti_model_read(const tpti_network *net, const tpti_safetensors *tensors, tpti_run *run,
-                           float *weights) {
-  tpt_status status = refuse_unknown(net, tensors);
-  const tpti_params *params = &net->params;
-  for (size_t i = 0; i < params->tensor_count && !status; i++) /* all shapes before any value */
-    status = check_entry(tensors, &params->tensors[i],
-                         tpti_safetensors_find(tensors, params->tensors[i].name));
+/* All names and shapes. */
+static tpt_status compare(const comparison *c, tpti_run *run) {
+  tpt_status status = refuse_unknown(c, run);
+  for (size_t i = 0; i < c->params->tensor_count && !status; i++) {
+    const tpti_tensor *t = &c->params->tensors[i];
+    if (!go_on(run, i)) return tpti_run_status(run);
+    status = check_entry(c->tensors, t, tpti_safetensors_find(c->tensors, t->name));
+  }
+  return status;
+}
+
+static tpt_status compare_with(const tpti_params *params, size_t L, const tpti_safetensors *tensors,
+                               tpti_run *run) {
+  bool checkpoint = tpti_safetensors_metadata(tensors, "3pt.checkpoint") != NULL;
+  return compare(&(comparison){params, L, tensors, checkpoint}, run);
+}
+
+/* Before any memory is taken that only the description asks for, and no data of the file. */
+static tpt_status check_tensors(const tpti_memory *memory, const tpti_dims *dims,
+                                const tpti_safetensors *tensors, tpti_run *run) {
+  tpti_params params;
+  tpti_plan plan = {0};
+  tpti_params_layout(&params, dims, &plan);
+  size_t has = tpti_safetensors_count(tensors), bytes = plan.used;
+  if (params.tensor_count > has && params.tensor_count - has > MISSING_NAMED)
+    return tpti_fail(TPT_E_FORMAT, "%s: the described model has %zu tensors; %zu are there",
+                     tpti_safetensors_path(tensors), params.tensor_count, has);
+  plan = (tpti_plan){.base = tpti_take(memory, bytes)};
+  if (!plan.base) return tpti_fail_memory(bytes);
+  void *table = plan.base;
+  tpti_params_layout(&params, dims, &plan);
+  tpt_status status = compare_with(&params, dims->L, tensors, run);
+  tpti_give(memory, table, bytes);
+  return status;
+}
+
+/* The values of tensors that have been compared; `done` goes through the run's span. */
+static tpt_status read_values(const tpti_params *params, const tpti_safetensors *tensors,
+                              tpti_run *run, float *weights) {
+  const double from = run->from, all = (run->to - run->from) / (double)params->count;
+  tpt_status status = TPT_OK;
   for (size_t i = 0; i < params->tensor_count && !status; i++) {
     const tpti_tensor *t = &params->tensors[i];
-    run->done = (double)t->offset / (double)params->count;
+    tpti_run_span(run, from + all * (double)t->offset, from + all * (double)(t->offset + t->count));
     status = tpti_safetensors_floats(tensors, tpti_safetensors_find(tensors, t->name), run,
                                      weights + t->offset);
   }
   return status;
+}
+
+tpt_status tpti_model_read(const tpti_network *net, const tpti_safetensors *tensors, tpti_run *run,
+                           float *weights) {
+  tpt_status status = compare_with(&net->params, net->dims.L, tensors, run);
+  return status ? status : read_values(&net->params, tensors, run, weights);
 }
 
 tpt_status tpti_model_file_spec(const tpti_safetensors *tensors, tpti_spec *spec) {
@@ -109,30 +161,37 @@ static tpt_status file_spec(const tpti_safetensors *tensors, const tpt_config *c
   return status ? status : tpti_spec_copy(&config->spec, spec);
 }
 
+static tpt_status make_model(tpt_context *context, const tpti_safetensors *tensors,
+                             const tpti_spec *spec, tpt_model **model) {
+  tpti_run run = tpti_context_run(context, context, NULL, NULL);
+  tpt_model *made = NULL;
+  tpt_status status = check_tensors(&context->memory, &spec->model, tensors, &run);
+  if (!status) status = tpti_model_new(context, spec, &made);
+  if (status) return status;
+  status = read_values(&made->net.params, tensors, &run, made->net.weights);
+  if (status)
+    tpt_model_destroy(made);
+  else
+    *model = made;
+  return status;
+}
+
 static tpt_status read_model(tpt_context *context, const tpti_safetensors *tensors,
                              const tpt_config *config, tpt_model **model) {
   tpti_spec spec;
   tpt_status status = file_spec(tensors, config, &spec);
   if (status) return status;
-  tpt_model *made = NULL;
-  status = tpti_model_new(context, &spec, &made);
+  status = tpti_spec_check(&spec);
+  if (!status) status = make_model(context, tensors, &spec, model);
   tpti_spec_free(&spec);
-  if (status) return status;
-  tpti_run run = tpti_context_run(context, context, NULL, NULL);
-  status = tpti_model_read(&made->net, tensors, &run, made->net.weights);
-  if (status) {
-    tpt_model_destroy(made);
-    return status;
-  }
-  *model = made;
-  return TPT_OK;
+  return status;
 }
 
 /* A described model's own tensors, the published code's buffers, and those of a checkpoint. */
 static size_t most_entries(const tpt_config *config) {
   tpti_params params;
   tpti_plan plan = {0};
-  if (!config) return MOST_ENTRIES;
+  if (!config) return TPTI_ANY_ENTRIES;
   tpti_params_layout(&params, &config->spec.model, &plan);
   return params.tensor_count + 3 * config->spec.model.L + 2 + TPTI_CHECKPOINT_ENTRIES;
 }

@@ -87,8 +87,10 @@ enum { TPTI_CHECKPOINT_ENTRIES = 3 };
 /* What a file of these weights holds: one output a parameter. */
 void tpti_model_outputs(const tpti_network *net, tpti_output *outputs);
 
-/* A copy of `config` or, where it is NULL, of `fallback`; the model parts must be equal. */
-tpt_status tpti_config_for(const tpt_config *config, const tpt_config *fallback, tpt_config **copy);
+/* A copy of `config` or, where it is NULL, of `fallback`; config's model part must equal the
+ * model's. */
+tpt_status tpti_config_for(const tpt_config *config, const tpt_config *fallback,
+                           const tpt_model *model, tpt_config **copy);
 
 /* A trainer's activations at a point [B, T, D]; STATE or UNSUPPORTED where they are not there. */
 tpt_status tpti_trainer_stream(const tpt_trainer *trainer, tpt_point point, size_t layer,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/objects.h"
+#include "spec/keys.h"
 #include "train/flat.h"
 
 static tpt_optimizer *layout(const tpti_params *params, tpti_plan *plan, tpti_adamw *adamw) {
@@ -58,7 +59,7 @@ static tpt_status create(tpt_trainer *trainer, const tpt_config *config,
                          tpt_optimizer **optimizer) {
   tpt_config *own = NULL;
   tpt_optimizer *made = NULL;
-  tpt_status status = tpti_config_for(config, trainer->config, &own);
+  tpt_status status = tpti_config_for(config, trainer->config, trainer->model, &own);
   if (!status) status = place_optimizer(trainer, own, &made);
   if (status) {
     tpt_config_destroy(own);
@@ -110,9 +111,10 @@ tpt_status tpt_optimizer_step(tpt_optimizer *optimizer, double *gradient_norm) {
 }
 
 static tpt_status set_lr(tpt_optimizer *o, double lr) {
-  if (!isnan(lr) && !(lr >= 0.0 && isfinite(lr)))
-    return tpti_fail(TPT_E_ARGUMENT,
-                     "lr is %g; 0 or more, finite, or NaN for the schedule is allowed", lr);
+  double most = tpti_key_find("train.lr")->high;
+  if (!isnan(lr) && !(lr >= 0.0 && lr <= most))
+    return tpti_fail(TPT_E_ARGUMENT, "lr is %g; 0 to %g, or NaN for the schedule, is allowed", lr,
+                     most);
   o->adamw.lr_override = lr;
   return TPT_OK;
 }

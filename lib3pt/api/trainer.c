@@ -32,11 +32,12 @@ bool tpti_trainer_bytes(const tpti_spec *spec, size_t *bytes) {
 }
 
 tpt_status tpti_config_for(const tpt_config *config, const tpt_config *fallback,
-                           tpt_config **copy) {
+                           const tpt_model *model, tpt_config **copy) {
   tpt_status status = TPT_OK;
   if (config && !tpti_handle_is(config, TPTI_CONFIG, "config")) return TPT_E_ARGUMENT;
   if (config) status = tpti_spec_check(&config->spec);
-  if (config && !status) status = tpti_spec_same_model(&config->spec, &fallback->spec, "the model");
+  if (config && !status)
+    status = tpti_spec_same_model(&config->spec, &model->config->spec, "the model");
   tpti_spec spec;
   if (!status) status = tpti_spec_copy(config ? &config->spec : &fallback->spec, &spec);
   if (status) return status;
@@ -82,7 +83,7 @@ static tpt_status prepare(tpt_trainer *t) {
 static tpt_status create(tpt_model *model, const tpt_config *config, tpt_trainer **trainer) {
   tpt_config *own = NULL;
   tpt_trainer *made = NULL;
-  tpt_status status = tpti_config_for(config, model->config, &own);
+  tpt_status status = tpti_config_for(config, model->config, model, &own);
   if (!status) status = check_precision(own);
   if (!status) status = place_trainer(model, own, &made);
   if (status) {
@@ -343,6 +344,7 @@ static tpt_status accumulate(tpt_trainer *t, const int32_t *tokens, const int32_
   if (!status) status = need_clean(t);
   if (status) return status;
   tpti_run run = run_of(t);
+  tpti_run_span(&run, 0.0, TPTI_FORWARD_SHARE);
   if ((status = run_forward(t, &run, tokens, shape[0], shape[1]))) {
     t->state.spoiled = true;
     return status;

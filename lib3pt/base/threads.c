@@ -257,7 +257,8 @@ int64_t tpti_now(void) {
 
 bool tpti_run_tick(tpti_run *run) {
   if (run->stopped) return false;
-  if (run->cancel && atomic_load_explicit(run->cancel, memory_order_relaxed)) run->stopped = true;
+  if (run->cancel && atomic_load_explicit(run->cancel, memory_order_relaxed))
+    run->stopped = run->cancelled = true;
   if (run->stopped || !run->progress) return !run->stopped;
   int64_t now = tpti_now();
   if (now - run->last_tick < TICK_NANOSECONDS) return true;
@@ -268,7 +269,6 @@ bool tpti_run_tick(tpti_run *run) {
 
 tpt_status tpti_run_status(const tpti_run *run) {
   if (!run->stopped) return TPT_OK;
-  bool cancelled = run->cancel && atomic_load_explicit(run->cancel, memory_order_relaxed);
   return tpti_fail(TPT_E_CANCELLED, "the call was ended by %s",
-                   cancelled ? "tpt_context_cancel" : "the progress function");
+                   run->cancelled ? "tpt_context_cancel" : "the progress function");
 }

@@ -44,9 +44,11 @@ typedef struct tpti_run {
   void *progress_user;
   const void *handle;       /* what progress is told */
   const atomic_int *cancel; /* may be NULL */
-  double done;              /* 0 to 1, or NaN; kept by whoever knows */
+  double done;              /* 0 to 1, or NaN: not known; kept by whoever knows */
+  double from, to;          /* what part of the call the work now being done is */
   int64_t last_tick;        /* nanoseconds */
   bool stopped;
+  bool cancelled; /* it was stopped by `cancel`, not by progress */
 } tpti_run;
 
 /* One piece of work: item in 0..items-1; scratch is this thread's TPTI_SCRATCH bytes. */
@@ -56,6 +58,15 @@ typedef void (*tpti_task)(void *argument, size_t item, void *scratch);
  * must be cut by shape alone and write to different places, so that the bits do not depend on the
  * threads. Progress is called and cancellation seen between items of the calling thread. */
 void tpti_parallel(tpti_run *run, size_t items, tpti_task task, void *argument);
+
+/* The work from here on is this part of the call; then how far that work is, 0 to 1. */
+static inline void tpti_run_span(tpti_run *run, double from, double to) {
+  run->from = from;
+  run->to = to;
+}
+static inline void tpti_run_at(tpti_run *run, double fraction) {
+  run->done = run->from + (run->to - run->from) * fraction;
+}
 
 /* Between pieces of serial work: calls progress when its time has come. true: go on. */
 bool tpti_run_tick(tpti_run *run);

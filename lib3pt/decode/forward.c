@@ -155,7 +155,11 @@ void tpti_decode_forward(tpti_run *run, const tpti_network *net, tpti_decode_wor
                   .KE = KE,
                   .eps = (float)d->norm_eps};
   embed(&p);
-  for (size_t l = 0; l < d->L && !run->stopped; l++) block(&p, l);
+  for (size_t l = 0; l < d->L && !run->stopped; l++) {
+    double share = (double)l / (double)d->L;
+    tpti_run_at(run, ((double)rows->ahead + (double)p.M * share) / (double)rows->total);
+    block(&p, l);
+  }
   norm(&p, net->weights + net->params.norm_f);
 }
 

@@ -12,6 +12,7 @@ typedef struct tpti_batch {
   tpti_sequence **sequences; /* [1], or [count] */
   bool many;                 /* a sequence for each row */
   size_t ahead;              /* rows of this prompt that went through before it */
+  size_t total;              /* rows of the whole call, for progress */
 } tpti_batch;
 
 /* Leaves what the head reads in work->n [count, D], and keys and values in the caches. */

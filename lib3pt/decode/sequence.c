@@ -54,7 +54,7 @@ static void layout_work(tpti_decode_work *w, const tpti_dims *d, size_t room, tp
   w->cosine = floats(plan, d->L, d->D / 2, 1);
   w->sine = floats(plan, d->L, d->D / 2, 1);
   w->logits = floats(plan, w->head_rows, d->V, 1);
-  w->lse = floats(plan, w->head_rows, 1, 1);
+  w->lse = tpti_place(plan, w->head_rows, sizeof(double));
   w->loss = tpti_place(plan, w->head_rows, sizeof(double));
   w->targets = tpti_place(plan, w->head_rows, sizeof(int32_t));
   w->list = tpti_place(plan, w->rows, sizeof *w->list);
@@ -94,8 +94,8 @@ static tpt_status feed_prompt(tpti_run *run, const tpti_network *net, tpti_seque
     const tpti_batch rows = {.count = count - at < s->work.rows ? count - at : s->work.rows,
                              .tokens = tokens + at,
                              .sequences = &s,
-                             .ahead = at};
-    run->done = (double)at / (double)count;
+                             .ahead = at,
+                             .total = count};
     tpti_decode_forward(run, net, &s->work, &rows);
     if (done) done(user, &rows);
     if (at + rows.count == count)
@@ -117,7 +117,8 @@ tpt_status tpti_sequence_feed(tpti_run *run, const tpti_network *net, tpti_seque
  */
 static void feed_rows(tpti_run *run, const tpti_network *net, tpti_decode_work *work, size_t count,
                       const int32_t *tokens) {
-  const tpti_batch rows = {.count = count, .tokens = tokens, .sequences = work->list, .many = true};
+  const tpti_batch rows = {
+      .count = count, .tokens = tokens, .sequences = work->list, .many = true, .total = count};
   size_t V = net->dims.V;
   tpti_decode_forward(run, net, work, &rows);
   for (size_t first = 0; first < count; first += work->head_rows) {
@@ -135,7 +136,7 @@ tpt_status tpti_sequence_feed_many(tpti_run *run, const tpti_network *net, tpti_
   for (size_t first = 0; first < count && !run->stopped; first += work->rows) {
     size_t n = count - first < work->rows ? count - first : work->rows;
     for (size_t i = 0; i < n; i++) work->list[i] = at(user, first + i);
-    run->done = (double)first / (double)count;
+    tpti_run_span(run, (double)first / (double)count, (double)(first + n) / (double)count);
     feed_rows(run, net, work, n, tokens + first);
   }
   tpt_status status = tpti_run_status(run);
@@ -185,8 +186,7 @@ tpt_status tpti_sequence_score(tpti_run *run, const tpti_network *net, tpti_sequ
 }
 
 double tpti_sequence_surprise(tpti_run *run, const tpti_sequence *s, int32_t token, size_t V) {
-  float lse;
-  double loss;
+  double lse, loss;
   tpti_cross_entropy_forward(run, &lse, &loss, s->logits, &token, -1, 1, V);
   return loss;
 }

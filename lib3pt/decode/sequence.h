@@ -15,8 +15,8 @@ typedef struct tpti_decode_work {
   float *qkv;                  /* [rows, D + 2 K E] */
   float *gate_up, *act;        /* [rows, 2 F], [rows, F] */
   float *cosine, *sine;        /* [L, D / 2] of the rotations */
-  float *logits, *lse;         /* [head_rows, V], [head_rows] */
-  double *loss;                /* [head_rows] */
+  float *logits;               /* [head_rows, V] */
+  double *lse, *loss;          /* [head_rows] */
   int32_t *targets;            /* [head_rows] */
   struct tpti_sequence **list; /* [rows] the sequences of a pass */
   void *scratch, *pack;        /* of the run */

@@ -19,6 +19,8 @@ struct tpti_matcher {
   const tpti_regex *regex;
   pcre2_match_context *limits;
   pcre2_match_data *data;
+  tpti_run *run;
+  size_t work; /* bytes looked at since the run was asked, and some more for each match */
 };
 
 static void *take(size_t bytes, void *user) {
@@ -110,6 +112,16 @@ void tpti_matcher_free(tpti_matcher *matcher) {
   tpti_give(matcher->regex->memory, matcher, sizeof *matcher);
 }
 
+void tpti_matcher_watch(tpti_matcher *matcher, tpti_run *run) { matcher->run = run; }
+
+static tpt_status ask(tpti_matcher *matcher, size_t bytes) {
+  enum { A_MATCH = 64, ENOUGH = 1 << 16 }; /* well under a millisecond where nothing goes back */
+  matcher->work += bytes + A_MATCH;
+  if (matcher->work < ENOUGH || !matcher->run) return TPT_OK;
+  matcher->work = 0;
+  return tpti_run_tick(matcher->run) ? TPT_OK : tpti_run_status(matcher->run);
+}
+
 /* A long match is no fault, but an expression that tries everything is stopped within a
  * second: PCRE2 cannot be cancelled. */
 static uint32_t steps_for(size_t size) {
@@ -128,7 +140,7 @@ tpt_status tpti_matcher_find(tpti_matcher *matcher, const char *text, size_t siz
     count = pcre2_match(code, subject, size, from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, matcher->data,
                         matcher->limits);
   *found = count >= 0;
-  if (count == PCRE2_ERROR_NOMATCH) return TPT_OK;
+  if (count == PCRE2_ERROR_NOMATCH) return ask(matcher, size - from);
   if (count == PCRE2_ERROR_NOMEMORY || count == PCRE2_ERROR_HEAPLIMIT)
     return tpti_fail_memory(size);
   if (count == PCRE2_ERROR_MATCHLIMIT)
@@ -140,5 +152,5 @@ tpt_status tpti_matcher_find(tpti_matcher *matcher, const char *text, size_t siz
   const PCRE2_SIZE *places = pcre2_get_ovector_pointer(matcher->data);
   *start = places[0];
   *end = places[1];
-  return TPT_OK;
+  return ask(matcher, *end > from ? *end - from : 0);
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/threads.h"
 
 typedef struct tpti_regex tpti_regex;     /* immutable: any number of threads */
 typedef struct tpti_matcher tpti_matcher; /* what one thread needs to match */
@@ -20,6 +21,10 @@ void tpti_regex_free(tpti_regex *regex); /* NULL is accepted */
 
 tpt_status tpti_matcher_create(const tpti_regex *regex, tpti_matcher **matcher);
 void tpti_matcher_free(tpti_matcher *matcher); /* NULL is accepted */
+
+/* From now on tpti_matcher_find asks the run now and then, and ends with TPT_E_CANCELLED. NULL: no
+ * more. One match is never interrupted. */
+void tpti_matcher_watch(tpti_matcher *matcher, tpti_run *run);
 
 /* The first match of text[0, size) that starts at or after `from`; *found false where there is
  * none. */

@@ -7,15 +7,18 @@
 
 #include "io/convert.h"
 #include "io/safetensors_header.h"
+#include "io/yaml.h"
 
 enum {
   LENGTH_WORD = 8,
   HEADER_MOST = 100000000, /* the format's own bound */
   /* What a header may need, so that a file cannot make us take memory that no model needs: an entry
-   * with a name of some hundred bytes, and for all else (a description of at most 1 MiB, its
-   * characters escaped, and padding to some page) a fixed part. */
+   * with a name of some hundred bytes, and for all else a fixed part: a description, of which JSON
+   * escapes at most every second character (ours: a line's end), and padding to some page. */
   ENTRY_BYTES = 1024,
-  OTHER_BYTES = 4 << 20,
+  OTHER_BYTES = 2 * TPTI_YAML_BYTES + (1 << 20),
+  /* The least that an entry takes: "":{"dtype":"U8","shape":[],"data_offsets":[0,0]}, */
+  ENTRY_LEAST = 50,
   PIECE = 4 << 20,  /* bytes between two ticks of a run: about a millisecond */
   CONVERTED = 16384 /* bytes on the stack that await conversion */
 };
@@ -66,6 +69,8 @@ static tpt_status read_header(tpti_safetensors *t, size_t max_entries) {
   tpt_status status = header_bytes(&t->source, max_entries, &bytes);
   if (status) return status;
   t->data = LENGTH_WORD + bytes;
+  size_t room_for = (size_t)bytes / ENTRY_LEAST + 1;
+  if (max_entries > room_for) max_entries = room_for;
   tpti_buffer text;
   tpti_buffer_init(&text, &t->memory);
   char *room = tpti_buffer_reserve(&text, (size_t)bytes + 1); /* never none */
@@ -185,17 +190,22 @@ const char *tpti_safetensors_metadata(const tpti_safetensors *tensors, const cha
   return tpti_json_string(tpti_json_get(metadata, key), NULL);
 }
 
-static bool tick(tpti_run *run) { return !run || tpti_run_tick(run); }
+/* The entry has been read up to byte `at` of the data. */
+static bool tick(tpti_run *run, const tpti_entry *entry, uint64_t at) {
+  if (!run) return true;
+  tpti_run_at(run, (double)(at - entry->begin) / (double)(entry->end - entry->begin));
+  return tpti_run_tick(run);
+}
 
-static tpt_status read_pieces(const tpti_safetensors *t, uint64_t begin, uint64_t end,
-                              tpti_run *run, char *to) {
-  while (begin < end) {
-    size_t bytes = end - begin < PIECE ? (size_t)(end - begin) : PIECE;
-    tpt_status status = read_source(&t->source, t->data + begin, to, bytes);
+static tpt_status read_pieces(const tpti_safetensors *t, const tpti_entry *entry, tpti_run *run,
+                              char *to) {
+  for (uint64_t at = entry->begin; at < entry->end;) {
+    size_t bytes = entry->end - at < PIECE ? (size_t)(entry->end - at) : PIECE;
+    tpt_status status = read_source(&t->source, t->data + at, to, bytes);
     if (status) return status;
-    begin += bytes;
+    at += bytes;
     to += bytes;
-    if (!tick(run)) return tpti_run_status(run);
+    if (!tick(run, entry, at)) return tpti_run_status(run);
   }
   return TPT_OK;
 }
@@ -215,7 +225,7 @@ static tpt_status convert_pieces(const tpti_safetensors *t, const tpti_entry *en
     how.convert(raw, values, bytes / how.width);
     at += bytes;
     values += bytes / how.width;
-    if (!tick(run)) return tpti_run_status(run);
+    if (!tick(run, entry, at)) return tpti_run_status(run);
   }
   return TPT_OK;
 }
@@ -227,7 +237,7 @@ tpt_status tpti_safetensors_floats(const tpti_safetensors *tensors, const tpti_e
                                            [TPTI_BF16] = {tpti_convert_bf16, 2}};
   switch (entry->dtype) {
   case TPTI_F32:
-    return read_pieces(tensors, entry->begin, entry->end, run, (char *)values);
+    return read_pieces(tensors, entry, run, (char *)values);
   case TPTI_F64:
   case TPTI_F16:
   case TPTI_BF16:
@@ -240,5 +250,5 @@ tpt_status tpti_safetensors_floats(const tpti_safetensors *tensors, const tpti_e
 
 tpt_status tpti_safetensors_bytes(const tpti_safetensors *tensors, const tpti_entry *entry,
                                   void *data) {
-  return read_pieces(tensors, entry->begin, entry->end, NULL, data);
+  return read_pieces(tensors, entry, NULL, data);
 }

@@ -35,9 +35,13 @@ typedef struct tpti_source {
 
 typedef struct tpti_safetensors tpti_safetensors;
 
-/* Reads and checks the header. max_entries: what the caller can use at most; more is refused before
- * parsing. The file, path and data of the source stay the caller's and must outlive the table;
- * names and metadata belong to the table. */
+/* What a caller allows who does not know yet: as many tensors as the header has room for. */
+#define TPTI_ANY_ENTRIES SIZE_MAX
+
+/* Reads and checks the header. max_entries: what the caller can use at most; a header that is too
+ * large for them is refused before it is read. What parsing costs is bounded by the size of the
+ * header in any case (docs/safetensors.md). The file, path and data of the source stay the caller's
+ * and must outlive the table; names and metadata belong to the table. */
 tpt_status tpti_safetensors_open(const tpti_source *source, const tpti_memory *memory,
                                  size_t max_entries, tpti_safetensors **tensors);
 void tpti_safetensors_close(tpti_safetensors *tensors);
@@ -54,7 +58,8 @@ const char *tpti_safetensors_metadata(const tpti_safetensors *tensors,
                                       const char *key); /* NULL: not there */
 
 /* All values of an entry as float32 (F32, F64, F16, BF16; anything else TPT_E_FORMAT; rounding as
- * in io/convert.h). Ticks the run, which may be NULL. Any number of threads at once. */
+ * in io/convert.h). Ticks the run, which may be NULL, and tells it how far the tensor is. Any
+ * number of threads at once. */
 tpt_status tpti_safetensors_floats(const tpti_safetensors *tensors, const tpti_entry *entry,
                                    tpti_run *run, float *values);
 /* The raw bytes of an entry. */

@@ -11,7 +11,8 @@ enum {
   SHOWN_NAME = 100,
   /* Values of an entry: itself, dtype, shape, data_offsets and its two; 8 dimensions. */
   ENTRY_VALUES = 6 + 8,
-  METADATA_VALUES = 4096
+  METADATA_VALUES = 4096,
+  OTHER_BRACKETS = 256 /* the header, the metadata, and room for a better message */
 };
 
 typedef struct dtype_row {
@@ -83,6 +84,26 @@ tpt_status tpti_entry_fail(const tpti_source *source, const char *name, const ch
 
 /* ---- the header as a whole ---- */
 
+/* Objects and arrays cost most to parse, some 200 bytes each, and take the fewest characters: many
+ * more of them than the entries need (an object and two arrays each), and the header is not parsed.
+ * In text that is not JSON the quotes may be wrong, but that is refused anyway. */
+static tpt_status check_brackets(const tpti_source *source, const char *text, size_t length,
+                                 size_t max_entries) {
+  size_t objects = 0, arrays = 0, most = 2 * max_entries + OTHER_BRACKETS;
+  bool quoted = false;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '"') quoted = !quoted;
+    if (quoted && text[i] == '\\') i++;
+    if (quoted) continue;
+    objects += text[i] == '{';
+    arrays += text[i] == '[';
+  }
+  if (objects <= most && arrays <= most) return TPT_OK;
+  return tpti_header_fail(source,
+                          "the header has %zu objects and %zu arrays, too many for %zu tensors",
+                          objects, arrays, max_entries);
+}
+
 /* JSON's -0 is the integer 0 to the parser; the format has no negative numbers at all. */
 static tpt_status refuse_minus(const tpti_source *source, const char *text, size_t length) {
   bool quoted = false;
@@ -135,7 +156,9 @@ tpt_status tpti_header_parse(const tpti_source *source, const char *text, size_t
   snprintf(what, sizeof what, "%s%s: header", path == source->path ? "" : "...", path);
   size_t values;
   if (!tpti_mul(&values, max_entries, ENTRY_VALUES)) values = SIZE_MAX / 2;
-  tpt_status status = tpti_json_parse(text, length, values + METADATA_VALUES, what, root);
+  *root = NULL;
+  tpt_status status = check_brackets(source, text, length, max_entries);
+  if (!status) status = tpti_json_parse(text, length, values + METADATA_VALUES, what, root);
   if (!status) status = check_root(source, *root, max_entries, count);
   if (!status) status = refuse_minus(source, text, length);
   if (status) {

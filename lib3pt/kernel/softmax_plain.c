@@ -11,6 +11,6 @@ double tpti_logsumexp_plain(const float *z, size_t n) {
   return (double)top + log(sum);
 }
 
-void tpti_softmax_scale_plain(float *z, float lse, float weight, size_t n) {
-  for (size_t i = 0; i < n; i++) z[i] = weight * expf(z[i] - lse);
+void tpti_softmax_scale_plain(float *z, double lse, float weight, size_t n) {
+  for (size_t i = 0; i < n; i++) z[i] = weight * expf((float)((double)z[i] - lse));
 }

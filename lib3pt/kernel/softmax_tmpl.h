@@ -53,9 +53,15 @@ static double logsumexp(const float *z, size_t n) {
   return (double)top + log(v_sum64(v_add64(sums, v_widen(rest))));
 }
 
-static void softmax_scale(float *z, float lse, float weight, size_t n) {
-  v_f32 t = v_set1(lse), w = v_set1(weight);
+/* lse as a float and what that leaves over: the first difference is exact where it matters. */
+static void softmax_scale(float *z, double lse, float weight, size_t n) {
+  v_f32 t = v_set1((float)lse), rest = v_set1((float)(lse - (double)(float)lse));
+  v_f32 w = v_set1(weight);
   size_t i = 0;
-  for (; i + V_LANES <= n; i += V_LANES) v_store(z + i, v_mul(w, softmax_exp(z + i, t)));
-  if (i < n) v_store_n(z + i, v_mul(w, v_exp(v_sub(v_load_n(z + i, n - i), t))), n - i);
+  for (; i + V_LANES <= n; i += V_LANES) {
+    v_store(z + i, v_mul(w, v_exp(v_sub(v_sub(v_load(z + i), t), rest))));
+  }
+  if (i == n) return;
+  v_f32 last = v_sub(v_sub(v_load_n(z + i, n - i), t), rest);
+  v_store_n(z + i, v_mul(w, v_exp(last)), n - i);
 }

@@ -88,7 +88,7 @@ void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tp
   a->embedding = floats(plan, a->room, d->D);
   a->rstd_f = floats(plan, a->room, d->N);
   a->final = floats(plan, a->room, d->D);
-  a->head_lse = floats(plan, a->room, 1);
+  a->head_lse = tpti_place(plan, a->room, sizeof(double));
   a->row_loss = tpti_place(plan, a->room, sizeof(double));
   a->dh = floats(plan, a->room, d->D);
   a->sums = floats(plan, a->room, 1);

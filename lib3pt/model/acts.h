@@ -28,7 +28,7 @@ typedef struct tpti_acts {
   float *embedding;          /* [M, D] stream after DC injection */
   float *rstd_f;             /* [M, N] */
   float *final;              /* [M, D] what the head reads */
-  float *head_lse;           /* [M] log-sum-exp of each row of logits */
+  double *head_lse;          /* [M] log-sum-exp of each row of logits */
   double *row_loss;          /* [M] */
   float *dh;                 /* [M, D] gradient of the stream */
   float *sums;               /* [M] of the zero-sum penalty; then means of the DC backward */

@@ -104,7 +104,7 @@ void tpti_network_fold(tpti_run *run, const tpti_network *net, tpti_network *fol
          d->V * d->D * sizeof(float));
   if (net->profile) memcpy(folded->profile, net->profile, d->max_seq_len * sizeof(float));
   for (size_t l = 0; l < d->L && !run->stopped; l++) {
-    run->done = (double)l / (double)(d->L + 1);
+    tpti_run_at(run, (double)l / (double)(d->L + 1));
     fold_block(run, net, folded, l, turn);
   }
   accumulate_turn(net, d->L, turn);

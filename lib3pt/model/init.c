@@ -36,10 +36,8 @@ static void fill(float *values, size_t count, float value) {
   for (size_t i = 0; i < count; i++) values[i] = value;
 }
 
-/* Values that one task starts, from a stream of its own. */
+/* Values that have a stream of their own: blocks of a tensor, the last one shorter. */
 enum { START_BLOCK = 65536 };
-
-static size_t start_blocks(const tpti_tensor *t) { return (t->count - 1) / START_BLOCK + 1; }
 
 /* values: `count` of a tensor's, from its value `first` on. */
 static void start_values(const tpti_tensor *t, const tpti_dims *d, uint64_t stream, size_t first,
@@ -67,27 +65,51 @@ typedef struct starting {
   const tpti_params *params;
   const tpti_dims *dims;
   uint64_t seed;
+  size_t range; /* values whose blocks are one item, at most START_BLOCK */
   float *weights;
 } starting;
 
-/* Block `item` of all tensors' blocks, in their order. */
-static void start_block(void *argument, size_t item, void *scratch) {
-  (void)scratch;
-  const starting *s = argument;
-  size_t tensor = 0;
-  for (; item >= start_blocks(&s->params->tensors[tensor]); tensor++)
-    item -= start_blocks(&s->params->tensors[tensor]);
+static void start_block(const starting *s, size_t tensor, size_t block) {
   const tpti_tensor *t = &s->params->tensors[tensor];
-  size_t first = item * START_BLOCK, left = t->count - first;
-  uint64_t stream = tpti_random_stream(tpti_random_stream(s->seed, tensor), item);
+  size_t first = block * START_BLOCK, left = t->count - first;
+  uint64_t stream = tpti_random_stream(tpti_random_stream(s->seed, tensor), block);
   start_values(t, s->dims, stream, first, left < START_BLOCK ? left : START_BLOCK,
                s->weights + t->offset + first);
 }
 
+/* The first tensor that ends after value `at` of them all. */
+static size_t tensor_at(const tpti_params *p, size_t at) {
+  size_t low = 0, high = p->tensor_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (p->tensors[middle].offset + p->tensors[middle].count > at)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+/* The blocks that begin in range `item` of all tensors together: at most one of a tensor, but any
+ * number of small tensors. */
+static void start_range(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const starting *s = argument;
+  size_t from = item * s->range, to = from + s->range;
+  for (size_t i = tensor_at(s->params, from); i < s->params->tensor_count; i++) {
+    const tpti_tensor *t = &s->params->tensors[i];
+    if (t->offset >= to) break;
+    size_t block = t->offset < from ? (from - t->offset - 1) / START_BLOCK + 1 : 0;
+    size_t first = block * START_BLOCK;
+    if (first < t->count && t->offset + first < to) start_block(s, i, block);
+  }
+}
+
+/* At least two ranges: the pool's threads, which tpt_config_memory counts, start with the model,
+ * however small it is. */
 void tpti_params_init(tpti_run *run, const tpti_params *params, const tpti_dims *dims,
                       uint64_t seed, float *weights) {
-  starting s = {params, dims, seed, weights};
-  size_t blocks = 0;
-  for (size_t i = 0; i < params->tensor_count; i++) blocks += start_blocks(&params->tensors[i]);
-  tpti_parallel(run, blocks, start_block, &s);
+  size_t half = (params->count + 1) / 2, range = half < START_BLOCK ? half : START_BLOCK;
+  starting s = {params, dims, seed, range, weights};
+  tpti_parallel(run, (params->count - 1) / range + 1, start_range, &s);
 }

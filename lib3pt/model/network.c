@@ -41,11 +41,23 @@ static double profile_at(const tpti_dims *d, size_t position) {
   return 0.0;
 }
 
-void tpti_network_tables(tpti_network *net) {
+/* Positions of a profile that are one item. */
+enum { PROFILE_BLOCK = 4096 };
+
+static void profile_rows(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const tpti_network *net = argument;
+  size_t first = item * PROFILE_BLOCK, left = net->dims.max_seq_len - first;
+  size_t end = first + (left < PROFILE_BLOCK ? left : PROFILE_BLOCK);
+  for (size_t p = first; p < end; p++) net->profile[p] = (float)profile_at(&net->dims, p);
+}
+
+void tpti_network_tables(tpti_run *run, tpti_network *net) {
   const tpti_dims *d = &net->dims;
-  tpti_rope_table(net->rope_cosine, net->rope_sine, d->rope_base, d->max_seq_len, tpti_dims_E(d));
+  tpti_rope_table(run, net->rope_cosine, net->rope_sine, d->rope_base, d->max_seq_len,
+                  tpti_dims_E(d));
   if (!net->profile || d->dc == TPTI_DC_LEARNED) return;
-  for (size_t p = 0; p < d->max_seq_len; p++) net->profile[p] = (float)profile_at(d, p);
+  tpti_parallel(run, (d->max_seq_len - 1) / PROFILE_BLOCK + 1, profile_rows, net);
 }
 
 float tpti_network_embedding_scale(const tpti_network *net) {

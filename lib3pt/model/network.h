@@ -16,8 +16,9 @@ typedef struct tpti_network {
 /* Lays tables and weights out in `plan`; params and dims of `net` are set either way. */
 void tpti_network_layout(tpti_network *net, const tpti_dims *dims, tpti_plan *plan);
 
-/* Fills the tables of a placed network; the weights are left to init or a file. */
-void tpti_network_tables(tpti_network *net);
+/* Fills the tables of a placed network, as far as the run is not stopped; the weights are left to
+ * init or a file. */
+void tpti_network_tables(tpti_run *run, tpti_network *net);
 
 /* sqrt(D) or 1: what the embedding is multiplied by. */
 float tpti_network_embedding_scale(const tpti_network *net);

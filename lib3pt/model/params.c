@@ -39,6 +39,11 @@ static size_t add_in_block(builder *b, tpti_start start, size_t rows, size_t col
 /* The N gains of a norm, [P] each: together one gain [D]. */
 static size_t add_norm(builder *b, const tpti_dims *d, const char *prefix) {
   size_t first = b->params->count;
+  if (!b->params->tensors) {
+    b->params->tensor_count += d->N;
+    b->params->count += d->D;
+    return first;
+  }
   for (size_t i = 0; i < d->N; i++) {
     char name[TPTI_NAME];
     snprintf(name, sizeof name, "%s.norms.%zu.weight", prefix, i);
@@ -71,6 +76,19 @@ static void add_block(builder *b, const tpti_dims *d) {
   p->block_stride = p->count - first;
 }
 
+static void add_blocks(builder *b, const tpti_dims *d) {
+  tpti_params *p = b->params;
+  size_t before = p->tensor_count;
+  add_block(b, d);
+  if (p->tensors) {
+    for (b->layer = 1; b->layer < d->L; b->layer++) add_block(b, d);
+    b->layer = 0;
+  } else {
+    p->tensor_count += (d->L - 1) * (p->tensor_count - before);
+    p->count += (d->L - 1) * p->block_stride;
+  }
+}
+
 static void build(tpti_params *params, const tpti_dims *d) {
   builder b = {.params = params};
   params->tensor_count = params->count = 0;
@@ -79,17 +97,38 @@ static void build(tpti_params *params, const tpti_dims *d) {
   if (d->dc == TPTI_DC_LEARNED)
     params->dc_profile = add(&b, TPTI_START_HORN, d->max_seq_len, 0, "embedding.dc_profile");
   params->block_first = params->count;
-  for (b.layer = 0; b.layer < d->L; b.layer++) add_block(&b, d);
-  b.layer = 0;
+  add_blocks(&b, d);
   params->norm_f = add_norm(&b, d, "norm_f");
   params->head = add(&b, TPTI_START_UNIFORM, d->V, d->D, "head.weight");
 }
 
+/* ---- by name ---- */
+
+/* The slot of the tensor of that name, or the free one that ends the search. FNV-1a; the slots are
+ * at least twice the tensors, and as the tensors alone are put in, no name makes a search long. */
+static size_t *slot_of(const tpti_params *p, const char *name) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+  for (size_t at = (size_t)(hash ^ hash >> 32);; at++) {
+    size_t *slot = &p->slots[at & (p->slot_count - 1)];
+    if (!*slot || !strcmp(p->tensors[*slot - 1].name, name)) return slot;
+  }
+}
+
+static void fill_slots(tpti_params *p) {
+  memset(p->slots, 0, p->slot_count * sizeof *p->slots);
+  for (size_t i = 0; i < p->tensor_count; i++) *slot_of(p, p->tensors[i].name) = i + 1;
+}
+
 void tpti_params_layout(tpti_params *params, const tpti_dims *dims, tpti_plan *plan) {
-  *params = (tpti_params){0};
+  *params = (tpti_params){.slot_count = 2};
   build(params, dims);
+  while (params->slot_count / 2 < params->tensor_count) params->slot_count *= 2;
   params->tensors = tpti_place(plan, params->tensor_count, sizeof *params->tensors);
-  if (params->tensors) build(params, dims);
+  params->slots = tpti_place(plan, params->slot_count, sizeof *params->slots);
+  if (!params->tensors) return;
+  build(params, dims);
+  fill_slots(params);
 }
 
 tpti_block_params tpti_params_block(const tpti_params *p, float *base, size_t layer) {
@@ -104,7 +143,6 @@ tpti_block_params tpti_params_block(const tpti_params *p, float *base, size_t la
 }
 
 const tpti_tensor *tpti_params_find(const tpti_params *params, const char *name) {
-  for (size_t i = 0; i < params->tensor_count; i++)
-    if (!strcmp(params->tensors[i].name, name)) return &params->tensors[i];
-  return NULL;
+  size_t slot = *slot_of(params, name);
+  return slot ? &params->tensors[slot - 1] : NULL;
 }

@@ -32,6 +32,8 @@ typedef struct tpti_tensor {
 /* Offsets in floats; those of block l are block_first + l block_stride further. */
 typedef struct tpti_params {
   tpti_tensor *tensors; /* [tensor_count], NULL while only counting */
+  size_t *slots;        /* [slot_count]: index of a tensor + 1, hashed by its name; 0 is free */
+  size_t slot_count;    /* a power of 2 */
   size_t tensor_count, count;
   size_t token_emb, dc_profile, norm_f, head; /* dc_profile: SIZE_MAX where it is not learned */
   size_t block_first, block_stride;
@@ -50,7 +52,7 @@ typedef struct tpti_block_params {
 } tpti_block_params;
 
 /* Lays the table out in `plan` (counting or placing) and fills `params`. The dims have been
- * checked. */
+ * checked. Counting costs the same for every number of blocks and phases. */
 void tpti_params_layout(tpti_params *params, const tpti_dims *dims, tpti_plan *plan);
 
 tpti_block_params tpti_params_block(const tpti_params *params, float *base, size_t layer);

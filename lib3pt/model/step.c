@@ -10,8 +10,9 @@
 #include "op/phase_norm.h"
 #include "op/zero_sum.h"
 
-/* Shares of a step's products, for progress: a forward is one third, a backward two. */
-static const double forward_end = 1.0 / 3.0;
+/* Of a whole step, for progress: the forward is some third, the head's part, the rest of the
+ * backward. */
+static const double head_begins = TPTI_FORWARD_SHARE, head_ends = 0.5;
 
 static bool has_profile(const tpti_network *net) { return net->profile != NULL; }
 
@@ -31,6 +32,11 @@ static tpti_pass group_at(const tpti_pass *pass, size_t first) {
   return group;
 }
 
+/* How far a walk over the blocks is, after `blocks` of them and `rows` of the next. */
+static double stream_share(const tpti_pass *pass, size_t blocks, size_t rows) {
+  return ((double)blocks + (double)rows / (double)pass->M) / (double)pass->net->dims.L;
+}
+
 void tpti_step_forward(const tpti_pass *pass, const int32_t *tokens) {
   const tpti_network *net = pass->net;
   const tpti_dims *d = &net->dims;
@@ -41,9 +47,10 @@ void tpti_step_forward(const tpti_pass *pass, const int32_t *tokens) {
   tpti_dc_inject_forward(pass->run, a->embedding, a->tokens, net->weights + net->params.token_emb,
                          net->profile, tpti_network_embedding_scale(net), pass->B, pass->T, d->D);
   for (size_t l = 0; l < d->L; l++) {
-    pass->run->done = forward_end * (double)l / (double)(d->L + 1);
-    for (tpti_pass g = group_at(pass, 0); g.B; g = group_at(pass, g.first + g.M))
+    for (tpti_pass g = group_at(pass, 0); g.B; g = group_at(pass, g.first + g.M)) {
+      tpti_run_at(pass->run, stream_share(pass, l, g.first));
       tpti_block_forward(&g, l, entering(a, l) + g.first * d->D);
+    }
   }
   tpti_phase_norm_forward(pass->run, a->final, a->rstd_f, entering(a, d->L),
                           net->weights + net->params.norm_f, (float)d->norm_eps, pass->M, d->D,
@@ -64,6 +71,7 @@ static chunk chunk_at(const tpti_pass *pass, size_t first) {
 
 static void head_forward(const tpti_pass *pass, chunk c, float *logits) {
   const tpti_dims *d = &pass->net->dims;
+  tpti_run_at(pass->run, (double)c.first / (double)pass->M);
   tpti_linear_forward(pass->run, logits, NULL, pass->acts->final + c.first * d->D,
                       pass->net->weights + pass->net->params.head, c.rows, d->V, d->D);
 }
@@ -148,9 +156,10 @@ static void stream_backward(const tpti_pass *pass, double aux_coef, float *gradi
   tpti_acts *a = pass->acts;
 
   for (size_t l = d->L; l-- > 0;) {
-    pass->run->done = 1.0 - (1.0 - forward_end) * (double)(l + 1) / (double)(d->L + 1);
-    for (tpti_pass g = group_at(pass, 0); g.B; g = group_at(pass, g.first + g.M))
+    for (tpti_pass g = group_at(pass, 0); g.B; g = group_at(pass, g.first + g.M)) {
+      tpti_run_at(pass->run, stream_share(pass, d->L - 1 - l, g.first));
       tpti_block_backward(&g, l, entering(a, l) + g.first * d->D, gradients);
+    }
   }
   if (aux_coef > 0.0)
     tpti_zero_sum_backward(pass->run, a->dh, a->sums, (float)aux_coef, pass->M, d->D, d->N);
@@ -162,11 +171,13 @@ static void stream_backward(const tpti_pass *pass, double aux_coef, float *gradi
 
 void tpti_step_backward(const tpti_pass *pass, const tpti_loss_rule *rule, float *gradients) {
   float weight = row_weight(pass, rule);
+  tpti_run_span(pass->run, 0.0, head_begins);
   for (chunk c = chunk_at(pass, 0); c.rows; c = chunk_at(pass, c.first + c.rows)) {
     head_forward(pass, c, pass->acts->logits);
     chunk_gradient(pass, rule, c, weight);
     head_backward(pass, c, pass->acts->logits, gradients);
   }
+  tpti_run_span(pass->run, head_begins, 1.0);
   stream_backward(pass, rule->aux_coef, gradients);
 }
 
@@ -180,6 +191,7 @@ double tpti_step_accumulate(const tpti_pass *pass, const tpti_loss_rule *rule,
                             const int32_t *targets, float *gradients) {
   memcpy(pass->acts->targets, targets, pass->M * sizeof *targets);
   float weight = row_weight(pass, rule);
+  tpti_run_span(pass->run, head_begins, head_ends);
   for (chunk c = chunk_at(pass, 0); c.rows; c = chunk_at(pass, c.first + c.rows)) {
     head_forward(pass, c, pass->acts->logits);
     chunk_loss(pass, rule, c);
@@ -187,6 +199,7 @@ double tpti_step_accumulate(const tpti_pass *pass, const tpti_loss_rule *rule,
     head_backward(pass, c, pass->acts->logits, gradients);
   }
   double loss = total_loss(pass, rule);
+  tpti_run_span(pass->run, head_ends, 1.0);
   if (isfinite(loss)) stream_backward(pass, rule->aux_coef, gradients);
   return loss;
 }

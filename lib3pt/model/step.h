@@ -5,6 +5,9 @@
 
 #include "model/block.h"
 
+/* What part of a whole step the forward is, for progress. */
+#define TPTI_FORWARD_SHARE 0.3
+
 /* Settings of a loss. */
 typedef struct tpti_loss_rule {
   int32_t ignore_index;

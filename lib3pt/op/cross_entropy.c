@@ -31,7 +31,7 @@ static size_t end_of(const chunk *c, size_t item) {
 
 typedef struct forward_work {
   chunk chunk;
-  float *lse;
+  double *lse;
   double *loss;
   const float *logits;
 } forward_work;
@@ -42,7 +42,7 @@ static void forward_row(const forward_work *w, size_t r) {
   double lse = c->kernels->logsumexp(z, c->V);
   int32_t target = c->targets[r];
   assert(target == c->ignore_index || (target >= 0 && (size_t)target < c->V));
-  w->lse[r] = (float)lse;
+  w->lse[r] = lse;
   w->loss[r] = target == c->ignore_index ? 0 : lse - (double)z[target];
 }
 
@@ -53,7 +53,7 @@ static void forward_rows(void *argument, size_t item, void *scratch) {
   for (size_t r = item * rows_of_item(c->V); r < end_of(c, item); r++) forward_row(w, r);
 }
 
-void tpti_cross_entropy_forward(tpti_run *run, float *lse, double *loss, const float *logits,
+void tpti_cross_entropy_forward(tpti_run *run, double *lse, double *loss, const float *logits,
                                 const int32_t *targets, int32_t ignore_index, size_t R, size_t V) {
   assert(V > 0);
   forward_work work = {{run->kernels, targets, ignore_index, R, V}, lse, loss, logits};
@@ -63,7 +63,7 @@ void tpti_cross_entropy_forward(tpti_run *run, float *lse, double *loss, const f
 typedef struct backward_work {
   chunk chunk;
   float *logits;
-  const float *lse;
+  const double *lse;
   float weight;
 } backward_work;
 
@@ -86,7 +86,7 @@ static void backward_rows(void *argument, size_t item, void *scratch) {
   for (size_t r = item * rows_of_item(c->V); r < end_of(c, item); r++) backward_row(w, r);
 }
 
-void tpti_cross_entropy_backward(tpti_run *run, float *logits, const float *lse,
+void tpti_cross_entropy_backward(tpti_run *run, float *logits, const double *lse,
                                  const int32_t *targets, int32_t ignore_index, float weight,
                                  size_t R, size_t V) {
   assert(V > 0);

@@ -13,11 +13,11 @@
 
 /* lse [R] (of every row), loss [R] in double; logits [R, V]; targets [R]: in 0..V-1 or
  * ignore_index. */
-void tpti_cross_entropy_forward(tpti_run *run, float *lse, double *loss, const float *logits,
+void tpti_cross_entropy_forward(tpti_run *run, double *lse, double *loss, const float *logits,
                                 const int32_t *targets, int32_t ignore_index, size_t R, size_t V);
 
 /* In place: logits [R, V] become dlogits. */
-void tpti_cross_entropy_backward(tpti_run *run, float *logits, const float *lse,
+void tpti_cross_entropy_backward(tpti_run *run, float *logits, const double *lse,
                                  const int32_t *targets, int32_t ignore_index, float weight,
                                  size_t R, size_t V);
 

@@ -7,16 +7,34 @@
 #include "kernel/kernel.h"
 #include "op/rows.h"
 
-void tpti_rope_table(float *cosine, float *sine, double base, size_t positions, size_t E) {
-  assert(E % 2 == 0);
-  size_t half = E / 2;
-  for (size_t j = 0; j < half; j++) {
-    double frequency = pow(base, -2 * (double)j / (double)E);
-    for (size_t p = 0; p < positions; p++) {
-      cosine[p * half + j] = (float)cos((double)p * frequency);
-      sine[p * half + j] = (float)sin((double)p * frequency);
+/* Positions of a table that are one item. */
+enum { TABLE_BLOCK = 256 };
+
+typedef struct table_work {
+  float *cosine, *sine;
+  double base;
+  size_t positions, half;
+} table_work;
+
+static void table_rows(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const table_work *w = argument;
+  size_t first = item * TABLE_BLOCK, left = w->positions - first;
+  size_t end = first + (left < TABLE_BLOCK ? left : TABLE_BLOCK);
+  for (size_t j = 0; j < w->half; j++) {
+    double frequency = pow(w->base, -2 * (double)j / (double)(2 * w->half));
+    for (size_t p = first; p < end; p++) {
+      w->cosine[p * w->half + j] = (float)cos((double)p * frequency);
+      w->sine[p * w->half + j] = (float)sin((double)p * frequency);
     }
   }
+}
+
+void tpti_rope_table(tpti_run *run, float *cosine, float *sine, double base, size_t positions,
+                     size_t E) {
+  assert(E % 2 == 0 && positions > 0);
+  table_work work = {cosine, sine, base, positions, E / 2};
+  tpti_parallel(run, (positions - 1) / TABLE_BLOCK + 1, table_rows, &work);
 }
 
 typedef struct turn_work {

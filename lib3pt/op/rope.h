@@ -10,7 +10,8 @@
 #include "op/op.h"
 
 /* cosine, sine [positions, E / 2]; in double, then rounded once. */
-void tpti_rope_table(float *cosine, float *sine, double base, size_t positions, size_t E);
+void tpti_rope_table(tpti_run *run, float *cosine, float *sine, double base, size_t positions,
+                     size_t E);
 
 /* In place on `heads` heads of E channels at the start of each of M rows, `stride` floats apart.
  * Row m is at position first + m % T; cosine and sine are the whole tables. */

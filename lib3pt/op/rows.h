@@ -15,10 +15,13 @@ static inline tpti_rows tpti_rows_of(size_t item, size_t M) {
   return (tpti_rows){first, left < TPTI_ROW_BLOCK ? left : TPTI_ROW_BLOCK};
 }
 
-/* out [n] adds the sum over the blocks of partial [blocks, n], in their order. */
+/* out [n] adds the sum over the blocks of partial [blocks, n], in their order and in double: the
+ * blocks of an angle or a gain often cancel almost wholly. */
 static inline void tpti_add_partials(float *out, const float *partial, size_t blocks, size_t n) {
-  for (size_t b = 0; b < blocks; b++) {
-    for (size_t i = 0; i < n; i++) out[i] += partial[b * n + i];
+  for (size_t i = 0; i < n; i++) {
+    double sum = (double)out[i];
+    for (size_t b = 0; b < blocks; b++) sum += (double)partial[b * n + i];
+    out[i] = (float)sum;
   }
 }
 

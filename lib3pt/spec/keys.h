@@ -1,6 +1,6 @@
 /* THE table of keys of a description: what each is called, where it is kept, what it may be, and
- * what it means. It drives reading and writing YAML, set and get, every message and the man page
- * 3pt.yaml(5). */
+ * what it means. It drives reading and writing YAML, set and get, every message and the table
+ * of docs/formats.md. */
 #ifndef TPTI_SPEC_KEYS_H
 #define TPTI_SPEC_KEYS_H
 

@@ -89,6 +89,5 @@ tpt_status tpti_key_unknown(const char *name, size_t line) {
   if (!strchr(name, '.'))
     return tpti_fail(TPT_E_CONFIG, "%sunknown key %s; model and train are allowed here", place,
                      shown);
-  return tpti_fail(TPT_E_CONFIG, "%sunknown key %s; the keys are listed in 3pt.yaml(5)", place,
-                   shown);
+  return tpti_fail(TPT_E_CONFIG, "%sunknown key %s; docs/formats.md lists the keys", place, shown);
 }

@@ -119,7 +119,7 @@ tpt_status tpti_added_seal(tpti_added *added, const tpti_steps *normalizer) {
   static const char word[] = "\\A[" TPTI_WORD "]";
   const tpti_memory *memory = added->text.memory;
   sealing s = {.added = added, .normalizer = normalizer};
-  tpt_status status = tpti_matchers_create(normalizer, &s.matchers);
+  tpt_status status = tpti_matchers_create(normalizer, NULL, &s.matchers);
   if (status) return status;
   tpti_buffer_init(&s.text, memory);
   tpti_buffer_init(&s.scratch, memory);

@@ -52,6 +52,7 @@ const tpti_added_token *tpti_added_token_of(const tpti_added *added, uint32_t id
 typedef tpt_status (*tpti_added_fn)(void *user, const tpti_added_token *token, size_t start,
                                     size_t end);
 tpt_status tpti_added_scan(const tpti_added *added, const tpti_trie *trie, const char *text,
-                           size_t length, bool without_special, tpti_added_fn piece, void *user);
+                           size_t length, bool without_special, tpti_run *run, tpti_added_fn piece,
+                           void *user);
 
 #endif

@@ -9,6 +9,8 @@ typedef struct scan {
   const char *text;
   size_t length, done; /* done: where the last piece ended */
   bool without_special;
+  tpti_run *run;
+  size_t seen; /* characters looked at */
   tpti_matcher *word;
   tpti_added_fn piece;
   void *user;
@@ -36,10 +38,10 @@ static tpt_status touches_word(scan *s, size_t start, size_t end, bool *touches)
   return status;
 }
 
-static size_t strip_left(const scan *s, size_t start) {
+static size_t strip_left(scan *s, size_t start) {
   uint32_t c;
   size_t floor = start < s->done ? start : s->done;
-  while (start > floor) {
+  while (start > floor && tpti_tick_some(s->run, s->seen++)) {
     size_t before = character_before(s->text, start, &c);
     if (!tpti_is_space(c)) break;
     start = before;
@@ -47,9 +49,9 @@ static size_t strip_left(const scan *s, size_t start) {
   return start > s->done ? start : s->done;
 }
 
-static size_t strip_right(const scan *s, size_t end) {
+static size_t strip_right(scan *s, size_t end) {
   uint32_t c;
-  while (end < s->length) {
+  while (end < s->length && tpti_tick_some(s->run, s->seen++)) {
     size_t bytes = tpti_utf8_read(s->text + end, &c);
     if (!tpti_is_space(c)) break;
     end += bytes;
@@ -73,6 +75,7 @@ static tpt_status take(scan *s, const tpti_added_token *token, size_t start, siz
 static tpt_status scan_all(scan *s, const tpti_trie *trie) {
   tpt_status status = TPT_OK;
   for (size_t at = 0; at < s->length && !status;) {
+    if (!tpti_tick_some(s->run, s->seen++)) return tpti_tick(s->run);
     uint32_t index = 0;
     size_t found = tpti_trie_longest(trie, s->text + at, s->length - at, &index);
     if (found) status = take(s, tpti_added_at(s->added, index), at, at + found);
@@ -83,15 +86,18 @@ static tpt_status scan_all(scan *s, const tpti_trie *trie) {
 }
 
 tpt_status tpti_added_scan(const tpti_added *added, const tpti_trie *trie, const char *text,
-                           size_t length, bool without_special, tpti_added_fn piece, void *user) {
+                           size_t length, bool without_special, tpti_run *run, tpti_added_fn piece,
+                           void *user) {
   if (trie->nodes.used == 0) return length ? piece(user, NULL, 0, length) : TPT_OK;
   scan s = {.added = added,
             .text = text,
             .length = length,
             .without_special = without_special,
+            .run = run,
             .piece = piece,
             .user = user};
   tpt_status status = added->word ? tpti_matcher_create(added->word, &s.word) : TPT_OK;
+  if (!status && s.word) tpti_matcher_watch(s.word, run);
   if (!status) status = scan_all(&s, trie);
   tpti_matcher_free(s.word);
   return status;

@@ -87,6 +87,7 @@ tpt_status tpti_bpe_seal(tpti_bpe *bpe, const tpti_vocab *vocab) {
 }
 
 void tpti_bpe_work_init(tpti_bpe_work *work, const tpti_memory *memory) {
+  work->run = NULL;
   tpti_buffer_init(&work->symbols, memory);
   tpti_buffer_init(&work->heap, memory);
   tpti_buffer_init(&work->text, memory);

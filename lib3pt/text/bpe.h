@@ -4,6 +4,7 @@
 #ifndef TPTI_TEXT_BPE_H
 #define TPTI_TEXT_BPE_H
 
+#include "text/tick.h"
 #include "text/vocab.h"
 
 /* Ids that are being written for the caller: count goes on where capacity ends. */
@@ -38,6 +39,7 @@ typedef struct tpti_bpe {
 /* Room that one thread needs; kept from word to word. */
 typedef struct tpti_bpe_work {
   tpti_buffer symbols, heap, text;
+  tpti_run *run; /* asked in long words; NULL after init */
 } tpti_bpe_work;
 
 void tpti_bpe_init(tpti_bpe *bpe, const tpti_memory *memory);

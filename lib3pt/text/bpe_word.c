@@ -18,7 +18,18 @@ typedef struct word {
   symbol *symbols;
   uint64_t *heap; /* rank << 32 | place, the smallest first */
   size_t waiting;
+  tpti_run *run;
 } word;
+
+/* How much of the work is done after each part of it, by guess. */
+static const double SPELT = 0.2, HEAPED = 0.3, MERGED = 0.9;
+
+/* Before item `i` of `count` of a part that is this much of the work. */
+static bool go_on(tpti_run *run, size_t i, size_t count, double from, double to) {
+  if ((i + 1) % TPTI_TICK_ITEMS || !run) return true;
+  tpti_advance(run, from + (to - from) * (double)i / (double)count);
+  return tpti_run_tick(run);
+}
 
 /* ---- characters to symbols ---- */
 
@@ -97,8 +108,13 @@ static tpt_status spell_one(speller *s, const char *text, size_t length, uint32_
 static tpt_status spell(speller *s, const char *text, size_t length) {
   bool plain = s->bpe->prefix.used == 0 && s->bpe->suffix.used == 0;
   tpt_status status = TPT_OK;
+  size_t room, seen = 0;
+  /* Enough but for what byte fallback makes of prefixes and suffixes. */
+  if (!tpti_mul(&room, length, sizeof(symbol)) || !tpti_buffer_reserve(&s->work->symbols, room))
+    return tpti_fail_memory(length);
   for (size_t i = 0, step; i < length && !status; i += step) {
     uint32_t c;
+    if (!go_on(s->work->run, seen++, length, 0, SPELT)) return tpti_tick(s->work->run);
     step = tpti_utf8_read(text + i, &c);
     status = plain ? spell_one(s, text + i, step, c)
                    : spell_long(s, text + i, step, i == 0, i + step == length);
@@ -154,13 +170,23 @@ static void merge_at(word *w, uint32_t place, uint32_t id) {
   if (left->next != NONE) offer(w, place);
 }
 
-static void merge_all(word *w, size_t count) {
+static bool fill_heap(word *w, size_t count) {
   for (uint32_t i = 0; i + 1 < count; i++) {
+    if (!go_on(w->run, i, count, SPELT, HEAPED)) return false;
     const tpti_merge *merge = tpti_bpe_find(w->bpe, w->symbols[i].id, w->symbols[i + 1].id);
     if (merge) w->heap[w->waiting++] = entry_of(w, merge, i);
   }
-  for (size_t i = w->waiting / 2; i-- > 0;) sift_down(w->heap, w->waiting, i);
-  while (w->waiting) {
+  for (size_t i = w->waiting / 2; i-- > 0;) {
+    if (!tpti_tick_some(w->run, i)) return false;
+    sift_down(w->heap, w->waiting, i);
+  }
+  return true;
+}
+
+static tpt_status merge_all(word *w, size_t count) {
+  if (!fill_heap(w, count)) return tpti_tick(w->run);
+  for (size_t popped = 0; w->waiting; popped++) {
+    if (!go_on(w->run, popped, popped + w->waiting, HEAPED, MERGED)) return tpti_tick(w->run);
     uint64_t entry = pop(w);
     const tpti_merge *merge = tpti_bpe_at(w->bpe, (size_t)(entry >> 32));
     const symbol *left = w->symbols + (uint32_t)entry;
@@ -168,6 +194,16 @@ static void merge_all(word *w, size_t count) {
                   w->symbols[left->next].id == merge->right;
     if (stands) merge_at(w, (uint32_t)entry, merge->id);
   }
+  return TPT_OK;
+}
+
+static tpt_status put_out(const word *w, size_t count, tpti_ids *out) {
+  size_t made = 0;
+  for (uint32_t i = 0; i != NONE; i = w->symbols[i].next) {
+    if (!go_on(w->run, made++, count, MERGED, 1)) return tpti_tick(w->run);
+    tpti_ids_put(out, w->symbols[i].id);
+  }
+  return TPT_OK;
 }
 
 tpt_status tpti_bpe_encode(const tpti_bpe *bpe, const tpti_vocab *vocab, tpti_bpe_work *work,
@@ -188,9 +224,9 @@ tpt_status tpti_bpe_encode(const tpti_bpe *bpe, const tpti_vocab *vocab, tpti_bp
     return tpti_fail_memory(room);
   word w = {.bpe = bpe,
             .symbols = (symbol *)(void *)work->symbols.data,
-            .heap = (uint64_t *)(void *)work->heap.data};
+            .heap = (uint64_t *)(void *)work->heap.data,
+            .run = work->run};
   w.symbols[count - 1].next = NONE;
-  merge_all(&w, count);
-  for (uint32_t i = 0; i != NONE; i = w.symbols[i].next) tpti_ids_put(out, w.symbols[i].id);
-  return TPT_OK;
+  status = merge_all(&w, count);
+  return status ? status : put_out(&w, count, out);
 }

@@ -12,6 +12,7 @@ typedef struct level {
   size_t step;
   const char *text;
   bool at_start;
+  double from, scale; /* of the call that is done at the text's beginning, and a byte of it */
 } level;
 
 static tpt_status run_step(tpti_cutter *c, size_t step, const char *text, size_t length,
@@ -19,6 +20,8 @@ static tpt_status run_step(tpti_cutter *c, size_t step, const char *text, size_t
 
 static tpt_status hand_on(void *user, size_t start, size_t end) {
   level *l = user;
+  tpti_run_span(l->cutter->run, l->from + l->scale * (double)start,
+                l->from + l->scale * (double)end);
   return run_step(l->cutter, l->step + 1, l->text + start, end - start, l->at_start && start == 0);
 }
 
@@ -26,6 +29,7 @@ static tpt_status give_word(tpti_cutter *c, const char *word, size_t length) {
   c->seen += length;
   if (c->seen >= TICK_BYTES) {
     c->seen = 0;
+    tpti_advance(c->run, 0);
     tpt_status status = tpti_tick(c->run);
     if (status) return status;
   }
@@ -40,8 +44,9 @@ static tpt_status to_bytes(tpti_cutter *c, size_t step, const char *text, size_t
                            bool at_start) {
   tpti_buffer *scratch = c->scratch + step;
   scratch->used = 0;
-  if (!tpti_alphabet_write(scratch, text, length) || !tpti_pad(scratch))
-    return tpti_fail_memory(length);
+  tpt_status status = tpti_alphabet_write_all(c->run, scratch, text, length);
+  if (status) return status;
+  if (!tpti_pad(scratch)) return tpti_fail_memory(length);
   return run_step(c, step + 1, scratch->data, scratch->used, at_start);
 }
 
@@ -73,6 +78,8 @@ static tpt_status run_step(tpti_cutter *c, size_t step, const char *text, size_t
   if (step == c->tokenizer->pre_tokenizer.count) return give_word(c, text, length);
   const tpti_step *how = c->tokenizer->pre_tokenizer.at + step;
   level here = {.cutter = c, .step = step, .text = text, .at_start = at_start};
+  here.from = c->run->from;
+  here.scale = (c->run->to - c->run->from) / (double)length;
   switch (how->kind) {
   case TPTI_STEP_BYTES:
     return to_bytes(c, step, text, length, at_start);
@@ -90,7 +97,7 @@ tpt_status tpti_cutter_start(tpti_cutter *cutter, const tpti_tokenizer *tokenize
   *cutter = (tpti_cutter){.tokenizer = tokenizer, .run = run, .word = word, .user = user};
   for (size_t i = 0; i < TPTI_MAX_STEPS; i++)
     tpti_buffer_init(&cutter->scratch[i], tokenizer->memory);
-  return tpti_matchers_create(&tokenizer->pre_tokenizer, &cutter->matchers);
+  return tpti_matchers_create(&tokenizer->pre_tokenizer, run, &cutter->matchers);
 }
 
 tpt_status tpti_cutter_cut(tpti_cutter *cutter, const char *text, size_t length, bool at_start) {

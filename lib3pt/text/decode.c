@@ -7,7 +7,8 @@
 #include "text/decode_step.h"
 #include "text/tokenizer.h"
 
-enum { TICK_TOKENS = 1 << 12 };
+/* Looking an added token up may take TPTI_MAX_ADDED steps. */
+enum { TICK_TOKENS = 1 << 8 };
 
 static bool is_left_out(const tpti_tokenizer *t, uint32_t id, const char **text, size_t *length) {
   const tpti_added_token *added = tpti_added_token_of(&t->added, id);
@@ -25,10 +26,16 @@ static bool is_left_out(const tpti_tokenizer *t, uint32_t id, const char **text,
 static tpt_status collect(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids, size_t count,
                           tpti_strings *list) {
   tpt_status status = TPT_OK;
+  size_t room;
+  if (!tpti_mul(&room, count, sizeof(size_t)) || !tpti_buffer_reserve(&list->ends, room))
+    return tpti_fail_memory(count);
   for (size_t i = 0; i < count && !status; i++) {
     const char *text;
     size_t length;
-    if (i % TICK_TOKENS == 0) status = tpti_tick(run);
+    if (i % TICK_TOKENS == 0) {
+      tpti_advance(run, (double)i / (double)count);
+      status = tpti_tick(run);
+    }
     if (status || is_left_out(t, (uint32_t)ids[i], &text, &length)) continue;
     tpti_buffer_append(&list->text, text, length);
     tpti_strings_end(list);
@@ -36,11 +43,14 @@ static tpt_status collect(const tpti_tokenizer *t, tpti_run *run, const int32_t 
   return status;
 }
 
-static tpt_status check_ids(const tpti_tokenizer *t, const int32_t *ids, size_t count) {
+static tpt_status check_ids(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids,
+                            size_t count) {
   size_t size = tpti_tokenizer_size(t);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
+    if (!tpti_tick_some(run, i)) return tpti_tick(run);
     if (ids[i] < 0 || (size_t)ids[i] >= size)
       return tpti_fail(TPT_E_ARGUMENT, "ids[%zu] is %d; allowed: 0 to %zu", i, ids[i], size - 1);
+  }
   return TPT_OK;
 }
 
@@ -52,10 +62,14 @@ static tpt_status decode_part(const tpti_tokenizer *t, tpti_run *run, const int3
   tpti_strings_init(&one, t->memory);
   tpti_strings_init(&two, t->memory);
   tpti_matchers matchers;
-  tpt_status status = tpti_matchers_create(&t->decoder, &matchers);
+  tpt_status status = tpti_matchers_create(&t->decoder, run, &matchers);
+  double middle = (mode.from + mode.to) / 2;
+  tpti_run_span(run, mode.from, middle);
   if (!status) status = collect(t, run, ids, count, &one);
   tpti_pad(&one.text);
   mode.raw = t->raw_bytes;
+  mode.run = run;
+  mode.from = middle;
   if (!status) status = tpti_decode_steps(&t->decoder, &matchers, mode, &one, &two);
   if (!status) tpti_buffer_append(out, one.text.data, one.text.used);
   if (!status && (one.text.failed || one.ends.failed || out->failed))
@@ -68,9 +82,9 @@ static tpt_status decode_part(const tpti_tokenizer *t, tpti_run *run, const int3
 
 tpt_status tpti_tokenizer_decode(const tpti_tokenizer *tokenizer, tpti_run *run, const int32_t *ids,
                                  size_t count, tpti_buffer *out) {
-  tpt_status status = check_ids(tokenizer, ids, count);
+  tpt_status status = check_ids(tokenizer, run, ids, count);
   if (status) return status;
-  return decode_part(tokenizer, run, ids, count, (tpti_decode_mode){0}, out);
+  return decode_part(tokenizer, run, ids, count, (tpti_decode_mode){.to = 1}, out);
 }
 
 /* ---- the tail ---- */
@@ -105,12 +119,14 @@ static bool ends_character(const tpti_tokenizer *t, const char *text, size_t len
 }
 
 /* The last place at or before `done` to begin at; 0: the beginning. */
-static size_t place_before(const tpti_tokenizer *t, const int32_t *ids, size_t done) {
+static size_t place_before(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids,
+                           size_t done) {
   tpti_buffer bytes;
   tpti_buffer_init(&bytes, t->memory);
   for (; done > 0; done--) {
     const char *text;
     size_t length;
+    if (done % TICK_TOKENS == 0 && tpti_tick(run)) break;
     if (is_left_out(t, (uint32_t)ids[done - 1], &text, &length)) continue;
     if (ends_character(t, text, length, &bytes)) break;
   }
@@ -135,10 +151,12 @@ static bool continues(char byte) { return ((uint8_t)byte & 0xc0) == 0x80; }
 static tpt_status tail_from(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids,
                             size_t count, size_t done, size_t from, tpti_buffer *before,
                             tpti_buffer *out) {
-  tpti_decode_mode mode = {.hold = true, .middle = from > 0};
+  tpti_decode_mode mode = {.hold = true, .middle = from > 0, .to = 0.5};
   before->used = 0;
   tpt_status status = decode_part(t, run, ids + from, done - from, mode, before);
   size_t start = out->used, known = before->used;
+  mode.from = 0.5;
+  mode.to = 1;
   if (!status) status = decode_part(t, run, ids + from, count - from, mode, out);
   if (status) return status;
   size_t all = out->used - start;
@@ -155,11 +173,11 @@ tpt_status tpti_tokenizer_decode_tail(const tpti_tokenizer *tokenizer, tpti_run 
                                       tpti_buffer *out) {
   if (done > count)
     return tpti_fail(TPT_E_ARGUMENT, "done is %zu; allowed: 0 to count, %zu", done, count);
-  tpt_status status = check_ids(tokenizer, ids, count);
+  tpt_status status = check_ids(tokenizer, run, ids, count);
   if (status) return status;
   tpti_buffer before;
   tpti_buffer_init(&before, tokenizer->memory);
-  size_t from = can_begin_anywhere(tokenizer) ? place_before(tokenizer, ids, done) : 0;
+  size_t from = can_begin_anywhere(tokenizer) ? place_before(tokenizer, run, ids, done) : 0;
   size_t first = from ? first_written(tokenizer, run, ids, from, &before) : 0;
   if (first == 0 || first > from) from = 0;
   status = tail_from(tokenizer, run, ids, count, done, from, &before, out);

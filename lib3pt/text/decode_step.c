@@ -37,22 +37,26 @@ static void fuse(const tpti_strings *in, tpti_strings *out) {
   tpti_strings_end(out);
 }
 
-static void unbytes(const tpti_strings *in, tpti_decode_mode mode, tpti_strings *out) {
+static tpt_status unbytes(const tpti_strings *in, tpti_decode_mode mode, tpti_strings *out) {
   tpti_buffer bytes;
   tpti_buffer_init(&bytes, in->text.memory);
+  tpti_buffer_reserve(&bytes, in->text.used); /* failed is looked at below */
   for (size_t i = 0, length; i < tpti_strings_count(in); i++) {
     const char *text = tpti_strings_at(in, i, &length);
+    if (!tpti_tick_item(mode.run, i, tpti_strings_count(in))) break;
     tpti_alphabet_read(&bytes, text, length);
   }
+  tpt_status status = tpti_tick(mode.run);
   size_t used = bytes.used;
   if (mode.hold) used -= tpti_incomplete_bytes(bytes.data, used);
   if (mode.raw)
     tpti_buffer_append(&out->text, bytes.data, used);
-  else
-    tpti_lossy_append(&out->text, bytes.data, used);
+  else if (!status)
+    status = tpti_lossy_append(mode.run, &out->text, bytes.data, used);
   out->text.failed |= bytes.failed;
   tpti_strings_end(out);
   tpti_buffer_free(&bytes);
+  return status;
 }
 
 /* ---- byte fallback ---- */
@@ -88,11 +92,12 @@ static void end_run(tpti_buffer *run, bool hold, tpti_strings *out) {
   }
 }
 
-static void fallback(const tpti_strings *in, tpti_decode_mode mode, tpti_strings *out) {
+static tpt_status fallback(const tpti_strings *in, tpti_decode_mode mode, tpti_strings *out) {
   tpti_buffer run;
   tpti_buffer_init(&run, in->text.memory);
   for (size_t i = 0, length; i < tpti_strings_count(in); i++) {
     const char *text = tpti_strings_at(in, i, &length);
+    if (!tpti_tick_item(mode.run, i, tpti_strings_count(in))) break;
     int byte = tpti_fallback_byte(text, length);
     char one = (char)byte;
     if (byte >= 0) {
@@ -106,6 +111,7 @@ static void fallback(const tpti_strings *in, tpti_decode_mode mode, tpti_strings
   end_run(&run, mode.hold, out);
   out->text.failed |= run.failed;
   tpti_buffer_free(&run);
+  return tpti_tick(mode.run);
 }
 
 /* ---- steps on every string by itself ---- */
@@ -125,10 +131,11 @@ static void trim(const tpti_step *step, bool keep_start, const char *text, size_
   tpti_buffer_append(&out->text, text + start, end - start);
 }
 
-static void unmeta(const tpti_step *step, bool first, const char *text, size_t length,
-                   tpti_strings *out) {
+static void unmeta(const tpti_step *step, bool first, tpti_run *run, const char *text,
+                   size_t length, tpti_strings *out) {
   const tpti_buffer *c = &step->content;
-  for (size_t i = 0; i < length;) {
+  size_t seen = 0;
+  for (size_t i = 0; i < length && tpti_tick_some(run, seen++);) {
     bool here = length - i >= c->used && memcmp(text + i, c->data, c->used) == 0;
     if (!here) tpti_buffer_append(&out->text, text + i, 1);
     if (here && !(first && step->flag)) tpti_buffer_append(&out->text, " ", 1);
@@ -148,6 +155,7 @@ static tpt_status each(const stage *s, const tpti_strings *in, tpti_strings *out
   tpt_status status = TPT_OK;
   for (size_t i = 0, length; i < tpti_strings_count(in) && !status; i++) {
     const char *text = tpti_strings_at(in, i, &length);
+    if (!tpti_tick_item(s->mode.run, i, tpti_strings_count(in))) break;
     bool first = i == 0 && !s->mode.middle, space = s->step->kind == TPTI_STEP_SPACES && !first;
     if (s->step->kind == TPTI_STEP_WORDS && length)
       space = tpti_spacing_next(&spacing, text, length);
@@ -160,7 +168,7 @@ static tpt_status each(const stage *s, const tpti_strings *in, tpti_strings *out
       trim(s->step, s->fused && s->mode.middle, text, length, out);
       break;
     case TPTI_STEP_UNMETA:
-      unmeta(s->step, first, text, length, out);
+      unmeta(s->step, first, s->mode.run, text, length, out);
       break;
     default:
       tpti_buffer_append(&out->text, text, length);
@@ -168,20 +176,18 @@ static tpt_status each(const stage *s, const tpti_strings *in, tpti_strings *out
     }
     tpti_strings_end(out);
   }
-  return status;
+  return status ? status : tpti_tick(s->mode.run);
 }
 
 static tpt_status run_stage(const stage *s, const tpti_strings *in, tpti_strings *out) {
   switch (s->step->kind) {
   case TPTI_STEP_UNBYTES:
-    unbytes(in, s->mode, out);
-    return TPT_OK;
+    return unbytes(in, s->mode, out);
   case TPTI_STEP_FUSE:
     fuse(in, out);
     return TPT_OK;
   case TPTI_STEP_FALLBACK:
-    fallback(in, s->mode, out);
-    return TPT_OK;
+    return fallback(in, s->mode, out);
   default:
     return each(s, in, out);
   }
@@ -195,6 +201,9 @@ tpt_status tpti_decode_steps(const tpti_steps *steps, const tpti_matchers *match
     s.step = steps->at + i;
     s.matcher = matchers->at[i];
     other->text.used = other->ends.used = 0;
+    double share = (mode.to - mode.from) / (double)steps->count;
+    if (mode.run)
+      tpti_run_span(mode.run, mode.from + share * (double)i, mode.from + share * (double)(i + 1));
     status = run_stage(&s, list, other);
     tpti_pad(&other->text);
     tpti_strings swap = *list;

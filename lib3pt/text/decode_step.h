@@ -3,6 +3,7 @@
 #define TPTI_TEXT_DECODE_STEP_H
 
 #include "text/step.h"
+#include "text/tick.h"
 
 /* Strings end to end; ends[i] (size_t) is where string i ends. */
 typedef struct tpti_strings {
@@ -16,9 +17,11 @@ size_t tpti_strings_count(const tpti_strings *list);
 const char *tpti_strings_at(const tpti_strings *list, size_t index, size_t *length);
 
 typedef struct tpti_decode_mode {
-  bool hold;   /* an incomplete character at the end is left out */
-  bool middle; /* other tokens, not empty, stand before the first */
-  bool raw;    /* bad UTF-8 stays as it is */
+  bool hold;       /* an incomplete character at the end is left out */
+  bool middle;     /* other tokens, not empty, stand before the first */
+  bool raw;        /* bad UTF-8 stays as it is */
+  tpti_run *run;   /* asked in between; may be NULL */
+  double from, to; /* what part of the call this is */
 } tpti_decode_mode;
 
 /* All steps, from one list into the other and back; the result is in `list`. */
@@ -30,7 +33,7 @@ int tpti_fallback_byte(const char *text, size_t length);
 
 /* Appends the bytes as UTF-8: each longest beginning of a character that goes wrong becomes one
  * U+FFFD, as the Unicode standard recommends and Rust does. */
-void tpti_lossy_append(tpti_buffer *out, const char *bytes, size_t length);
+tpt_status tpti_lossy_append(tpti_run *run, tpti_buffer *out, const char *bytes, size_t length);
 
 /* How many bytes at the end begin a character and could still be completed: 0 to 3. */
 size_t tpti_incomplete_bytes(const char *bytes, size_t length);

@@ -15,8 +15,9 @@ typedef struct encoder {
   tpti_word_cache cache;
   const char *text; /* of the scan that runs: outer, then inner */
   const char *inner;
-  size_t length; /* of the whole */
-  bool at_start; /* the outer piece stands at the beginning of the whole */
+  size_t length, inner_length; /* of the whole; of inner */
+  double from, to;             /* what part of the call the outer piece is */
+  bool at_start;               /* the outer piece stands at the beginning of the whole */
 } encoder;
 
 static tpt_status encode_word(void *user, const char *word, size_t length) {
@@ -40,8 +41,11 @@ static tpt_status encode_word(void *user, const char *word, size_t length) {
 
 static tpt_status take_inner(void *user, const tpti_added_token *token, size_t start, size_t end) {
   encoder *e = user;
-  if (!token)
+  if (!token) {
+    double scale = (e->to - e->from) / (double)e->inner_length;
+    tpti_run_span(e->cutter.run, e->from + scale * (double)start, e->from + scale * (double)end);
     return tpti_cutter_cut(&e->cutter, e->inner + start, end - start, e->at_start && start == 0);
+  }
   tpti_ids_put(e->out, token->id);
   return TPT_OK;
 }
@@ -55,7 +59,9 @@ static tpt_status take_outer(void *user, const tpti_added_token *token, size_t s
   }
   const char *piece = e->text + start;
   size_t length = end - start;
-  e->cutter.run->done = (double)start / (double)e->length;
+  e->from = (double)start / (double)e->length;
+  e->to = (double)end / (double)e->length;
+  tpti_run_span(e->cutter.run, e->from, e->to);
   if (e->tokenizer->normalizer.count) {
     tpt_status status = tpti_steps_normalize(&e->tokenizer->normalizer, &e->matchers, piece, length,
                                              &e->normal, &e->scratch);
@@ -64,21 +70,22 @@ static tpt_status take_outer(void *user, const tpti_added_token *token, size_t s
     length = e->normal.used;
   }
   e->inner = piece;
+  e->inner_length = length;
   e->at_start = start == 0;
-  return tpti_added_scan(added, &added->normalized, piece, length, e->without_special, take_inner,
-                         e);
+  return tpti_added_scan(added, &added->normalized, piece, length, e->without_special,
+                         e->cutter.run, take_inner, e);
 }
 
 static tpt_status encode_text(encoder *e, tpti_run *run, const char *text, size_t length) {
   const tpti_tokenizer *t = e->tokenizer;
   tpt_status status = tpti_cutter_start(&e->cutter, t, run, encode_word, e);
-  if (!status) status = tpti_matchers_create(&t->normalizer, &e->matchers);
+  if (!status) status = tpti_matchers_create(&t->normalizer, run, &e->matchers);
   if (!status) status = tpti_tick(run);
-  if (!status && !tpti_copy_padded(&e->copy, text, length)) status = tpti_fail_memory(length);
+  if (!status) status = tpti_copy_padded(run, &e->copy, text, length);
   e->text = e->copy.data;
   e->length = length;
   if (!status)
-    status = tpti_added_scan(&t->added, &t->added.plain, e->text, length, e->without_special,
+    status = tpti_added_scan(&t->added, &t->added.plain, e->text, length, e->without_special, run,
                              take_outer, e);
   tpti_cutter_end(&e->cutter);
   tpti_matchers_free(&e->matchers);
@@ -88,6 +95,7 @@ static tpt_status encode_text(encoder *e, tpti_run *run, const char *text, size_
 static tpt_status encode_bytes(tpti_run *run, const char *text, size_t length, tpti_ids *out) {
   enum { STRIDE = 1 << 20 };
   for (size_t i = 0; i < length; i++) {
+    if (i % STRIDE == 0) tpti_advance(run, (double)i / (double)length);
     tpt_status status = i % STRIDE == 0 ? tpti_tick(run) : TPT_OK;
     if (status) return status;
     tpti_ids_put(out, (uint8_t)text[i]);
@@ -98,13 +106,14 @@ static tpt_status encode_bytes(tpti_run *run, const char *text, size_t length, t
 tpt_status tpti_tokenizer_encode(const tpti_tokenizer *tokenizer, tpti_run *run, const char *text,
                                  size_t length, bool without_special, tpti_ids *out) {
   if (tokenizer->raw_bytes) return encode_bytes(run, text, length, out);
-  tpt_status status = tpti_check_utf8(text, length);
+  tpt_status status = tpti_check_utf8(run, text, length);
   if (status) return status;
   encoder e = {.tokenizer = tokenizer, .without_special = without_special, .out = out};
   tpti_buffer_init(&e.copy, tokenizer->memory);
   tpti_buffer_init(&e.normal, tokenizer->memory);
   tpti_buffer_init(&e.scratch, tokenizer->memory);
   tpti_bpe_work_init(&e.work, tokenizer->memory);
+  e.work.run = run;
   if (!tpti_word_cache_start(&e.cache, tokenizer->memory, length))
     status = tpti_fail_memory(length);
   if (!status) status = encode_text(&e, run, text, length);

@@ -32,17 +32,26 @@ static size_t longest_beginning(const char *bytes, size_t length, bool *whole) {
   return have;
 }
 
-void tpti_lossy_append(tpti_buffer *out, const char *bytes, size_t length) {
+tpt_status tpti_lossy_append(tpti_run *run, tpti_buffer *out, const char *bytes, size_t length) {
+  enum { STRIDE = 1 << 20 };
+  size_t seen = 0, next = STRIDE;
   static const char replacement[] = "\xef\xbf\xbd";
   for (size_t i = 0; i < length;) {
-    size_t valid = tpti_utf8_valid(bytes + i, length - i);
+    size_t left = length - i, some = left > STRIDE ? tpti_utf8_cut(bytes + i, STRIDE) : left;
+    size_t valid = tpti_utf8_valid(bytes + i, some);
+    bool asks = i >= next;
+    if (asks) next = i + STRIDE;
+    tpt_status status = asks || (++seen % TPTI_TICK_ITEMS == 0) ? tpti_tick(run) : TPT_OK;
+    if (status) return status;
     tpti_buffer_append(out, bytes + i, valid);
     i += valid;
     if (i == length) break;
+    if (valid == some) continue;
     bool whole;
     i += longest_beginning(bytes + i, length - i, &whole);
     tpti_buffer_append(out, replacement, sizeof replacement - 1);
   }
+  return TPT_OK;
 }
 
 size_t tpti_incomplete_bytes(const char *bytes, size_t length) {

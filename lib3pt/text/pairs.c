@@ -54,7 +54,7 @@ static bool rebuild(tpti_pairs *pairs) {
   tpti_buffer_free(&pairs->slots);
   if (!tpti_buffer_reserve(&pairs->slots, bytes)) return false;
   memset(pairs->slots.data, 0, bytes);
-  for (size_t i = 0; i < pairs->count; i++)
+  for (size_t i = 0; i < pairs->count && tpti_tick_some(pairs->run, i); i++)
     *slot_of(pairs, pair_at(pairs, i)->left, pair_at(pairs, i)->right) = (uint32_t)i + 1;
   return true;
 }
@@ -103,12 +103,19 @@ static bool add_place(tpti_pairs *pairs, tpti_pair *pair, uint32_t place) {
 }
 
 static void take_places(tpti_pairs *pairs, tpti_pair *pair, tpti_buffer *places) {
-  for (uint32_t at = pair->first; at != TPTI_NO_NODE; at = node_at(pairs, at)->next)
+  size_t seen = 0;
+  for (uint32_t at = pair->first; at != TPTI_NO_NODE && tpti_tick_some(pairs->run, seen++);
+       at = node_at(pairs, at)->next)
     tpti_buffer_append(places, &node_at(pairs, at)->place, sizeof(uint32_t));
   if (pair->first == TPTI_NO_NODE) return;
   node_at(pairs, pair->last)->next = pairs->free_node;
   pairs->free_node = pair->first;
   pair->first = pair->last = TPTI_NO_NODE;
+}
+
+bool tpti_pairs_reserve(tpti_pairs *pairs, size_t places) {
+  size_t bytes;
+  return tpti_mul(&bytes, places, sizeof(node)) && tpti_buffer_reserve(&pairs->nodes, bytes);
 }
 
 bool tpti_pairs_add(tpti_pairs *pairs, uint32_t left, uint32_t right, int64_t times,
@@ -165,6 +172,7 @@ bool tpti_pairs_settle(tpti_pairs *pairs) {
   bool fine = true;
   for (size_t i = 0; i < pairs->raised.used / sizeof *raised && fine; i++) {
     tpti_pair *pair = pair_at(pairs, raised[i]);
+    if (!tpti_tick_some(pairs->run, i)) break;
     pair->raised = false;
     if (pair->count > 0)
       fine = push(pairs, (entry){.count = pair->count, .left = pair->left, .right = pair->right});
@@ -174,7 +182,8 @@ bool tpti_pairs_settle(tpti_pairs *pairs) {
 }
 
 bool tpti_pairs_pop(tpti_pairs *pairs, tpti_pair *pair, tpti_buffer *places) {
-  while (pairs->heap.used && !pairs->heap.failed) {
+  for (size_t i = 0; pairs->heap.used && !pairs->heap.failed; i++) {
+    if (!tpti_tick_some(pairs->run, i)) return false;
     entry top = pop(pairs);
     tpti_pair *found = pair_at(pairs, *slot_of(pairs, top.left, top.right) - 1);
     if (found->count <= 0) continue;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "text/tick.h"
 
 typedef struct tpti_pair {
   uint32_t left, right;
@@ -23,10 +24,14 @@ typedef struct tpti_pairs {
   tpti_buffer pairs, slots, nodes, heap, raised;
   size_t count, mask;
   uint32_t free_node; /* nodes of merged pairs are used again */
+  tpti_run *run;      /* asked in long loops, which it may end: look at it then; NULL after init */
 } tpti_pairs;
 
 void tpti_pairs_init(tpti_pairs *pairs, const tpti_memory *memory);
 void tpti_pairs_free(tpti_pairs *pairs);
+
+/* Room for so many places. false: no memory. */
+bool tpti_pairs_reserve(tpti_pairs *pairs, size_t places);
 
 /* `times` more of the pair at this place; TPTI_NO_NODE: fewer, wherever. false: no memory. */
 bool tpti_pairs_add(tpti_pairs *pairs, uint32_t left, uint32_t right, int64_t times,

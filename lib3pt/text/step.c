@@ -14,11 +14,14 @@ void tpti_steps_free(tpti_steps *steps) {
   steps->count = 0;
 }
 
-tpt_status tpti_matchers_create(const tpti_steps *steps, tpti_matchers *matchers) {
-  *matchers = (tpti_matchers){0};
+tpt_status tpti_matchers_create(const tpti_steps *steps, tpti_run *run, tpti_matchers *matchers) {
+  *matchers = (tpti_matchers){.run = run};
   tpt_status status = TPT_OK;
   for (size_t i = 0; i < steps->count && !status; i++)
-    if (steps->at[i].regex) status = tpti_matcher_create(steps->at[i].regex, matchers->at + i);
+    if (steps->at[i].regex) {
+      status = tpti_matcher_create(steps->at[i].regex, matchers->at + i);
+      if (!status) tpti_matcher_watch(matchers->at[i], run);
+    }
   if (status) tpti_matchers_free(matchers);
   return status;
 }
@@ -28,16 +31,40 @@ void tpti_matchers_free(tpti_matchers *matchers) {
   *matchers = (tpti_matchers){0};
 }
 
+enum { WIDEST_VECTOR = 64 };
+
 bool tpti_pad(tpti_buffer *text) {
-  enum { WIDEST_VECTOR = 64 };
   char *end = tpti_buffer_reserve(text, WIDEST_VECTOR);
   if (end) memset(end, 0, WIDEST_VECTOR);
   return end != NULL;
 }
 
-bool tpti_copy_padded(tpti_buffer *copy, const char *text, size_t length) {
+tpt_status tpti_copy_padded(tpti_run *run, tpti_buffer *copy, const char *text, size_t length) {
+  enum { STRIDE = 1 << 20 };
+  size_t room;
   copy->used = 0;
-  return tpti_buffer_append(copy, text, length) && tpti_pad(copy);
+  if (!tpti_add(&room, length, WIDEST_VECTOR) || !tpti_buffer_reserve(copy, room))
+    return tpti_fail_memory(length);
+  for (size_t i = 0; i < length; i += STRIDE) {
+    tpt_status status = i ? tpti_tick(run) : TPT_OK;
+    if (status) return status;
+    tpti_buffer_append(copy, text + i, length - i < STRIDE ? length - i : STRIDE);
+  }
+  return tpti_pad(copy) ? TPT_OK : tpti_fail_memory(length);
+}
+
+tpt_status tpti_alphabet_write_all(tpti_run *run, tpti_buffer *out, const char *text,
+                                   size_t length) {
+  enum { STRIDE = 1 << 18 };
+  size_t room;
+  if (!tpti_mul(&room, length, 2) || !tpti_buffer_reserve(out, room))
+    return tpti_fail_memory(length);
+  for (size_t i = 0; i < length; i += STRIDE) {
+    tpt_status status = i ? tpti_tick(run) : TPT_OK;
+    if (status) return status;
+    tpti_alphabet_write(out, text + i, length - i < STRIDE ? length - i : STRIDE);
+  }
+  return TPT_OK;
 }
 
 bool tpti_is_space(uint32_t c) {
@@ -80,9 +107,9 @@ tpt_status tpti_step_replace(const tpti_step *step, tpti_matcher *matcher, const
   return out->failed ? tpti_fail_memory(length) : TPT_OK;
 }
 
-static size_t spaces_before(const char *text, size_t length) {
-  size_t at = 0;
-  for (uint32_t c; at < length;) {
+static size_t spaces_before(tpti_run *run, const char *text, size_t length) {
+  size_t at = 0, seen = 0;
+  for (uint32_t c; at < length && tpti_tick_some(run, seen++);) {
     size_t bytes = tpti_utf8_read(text + at, &c);
     if (!tpti_is_space(c)) break;
     at += bytes;
@@ -91,8 +118,9 @@ static size_t spaces_before(const char *text, size_t length) {
 }
 
 /* Where the white space at the end begins. */
-static size_t end_of_text(const char *text, size_t start, size_t length) {
-  while (length > start) {
+static size_t end_of_text(tpti_run *run, const char *text, size_t start, size_t length) {
+  size_t seen = 0;
+  while (length > start && tpti_tick_some(run, seen++)) {
     size_t last = length - 1;
     uint32_t c;
     while (((uint8_t)text[last] & 0xc0) == 0x80) last--;
@@ -103,23 +131,23 @@ static size_t end_of_text(const char *text, size_t start, size_t length) {
   return length;
 }
 
-static tpt_status strip(const tpti_step *step, const char *text, size_t length, tpti_buffer *out) {
-  size_t start = step->start ? spaces_before(text, length) : 0;
-  size_t end = step->stop ? end_of_text(text, start, length) : length;
+static tpt_status strip(const tpti_step *step, tpti_run *run, const char *text, size_t length,
+                        tpti_buffer *out) {
+  size_t start = step->start ? spaces_before(run, text, length) : 0;
+  size_t end = step->stop ? end_of_text(run, text, start, length) : length;
   tpti_buffer_append(out, text + start, end - start);
-  return TPT_OK;
+  return run && run->stopped ? tpti_tick(run) : TPT_OK;
 }
 
-static tpt_status normalize_one(const tpti_step *step, tpti_matcher *matcher, const char *text,
-                                size_t length, tpti_buffer *out) {
+static tpt_status normalize_one(const tpti_step *step, tpti_matcher *matcher, tpti_run *run,
+                                const char *text, size_t length, tpti_buffer *out) {
   switch (step->kind) {
   case TPTI_STEP_REPLACE:
     return tpti_step_replace(step, matcher, text, length, out);
   case TPTI_STEP_STRIP:
-    return strip(step, text, length, out);
+    return strip(step, run, text, length, out);
   case TPTI_STEP_BYTES:
-    tpti_alphabet_write(out, text, length);
-    return TPT_OK;
+    return tpti_alphabet_write_all(run, out, text, length);
   default:
     if (length) tpti_buffer_append(out, step->content.data, step->content.used);
     tpti_buffer_append(out, text, length);
@@ -130,18 +158,18 @@ static tpt_status normalize_one(const tpti_step *step, tpti_matcher *matcher, co
 tpt_status tpti_steps_normalize(const tpti_steps *steps, const tpti_matchers *matchers,
                                 const char *text, size_t length, tpti_buffer *out,
                                 tpti_buffer *scratch) {
-  tpt_status status = TPT_OK;
   tpti_buffer *from = scratch, *to = out;
-  tpti_copy_padded(out, text, length);
+  tpt_status status = tpti_copy_padded(matchers->run, out, text, length);
   for (size_t i = 0; i < steps->count && !status; i++) {
     tpti_buffer *full = to;
     to = from;
     from = full;
     to->used = 0;
-    status = normalize_one(steps->at + i, matchers->at[i], from->data, from->used, to);
+    status =
+        normalize_one(steps->at + i, matchers->at[i], matchers->run, from->data, from->used, to);
     tpti_pad(to);
   }
-  if (to != out) tpti_copy_padded(out, to->data, to->used);
+  if (to != out && !status) status = tpti_copy_padded(matchers->run, out, to->data, to->used);
   if (!status && (out->failed || scratch->failed)) return tpti_fail_memory(length);
   return status;
 }

@@ -55,9 +55,11 @@ void tpti_steps_free(tpti_steps *steps);
 /* One matcher for each step that has an expression. */
 typedef struct tpti_matchers {
   tpti_matcher *at[TPTI_MAX_STEPS];
+  tpti_run *run;
 } tpti_matchers;
 
-tpt_status tpti_matchers_create(const tpti_steps *steps, tpti_matchers *matchers);
+/* run: asked between matches; may be NULL. */
+tpt_status tpti_matchers_create(const tpti_steps *steps, tpti_run *run, tpti_matchers *matchers);
 void tpti_matchers_free(tpti_matchers *matchers);
 
 /* Matches one after the other, as Oniguruma's iterator gives them: an empty match right after the
@@ -90,7 +92,11 @@ tpt_status tpti_steps_normalize(const tpti_steps *steps, const tpti_matchers *ma
  * but memory checkers ask that those bytes have a value. So texts that are matched lie in buffers
  * of ours, and these get some zeros after their end. false: no memory. */
 bool tpti_pad(tpti_buffer *text);
-bool tpti_copy_padded(tpti_buffer *copy, const char *text, size_t length);
+tpt_status tpti_copy_padded(tpti_run *run, tpti_buffer *copy, const char *text, size_t length);
+
+/* tpti_alphabet_write of a text of any length. */
+tpt_status tpti_alphabet_write_all(tpti_run *run, tpti_buffer *out, const char *text,
+                                   size_t length);
 
 /* White_Space of Unicode, the same 25 characters since version 6.3. */
 bool tpti_is_space(uint32_t code_point);

@@ -78,10 +78,18 @@ bool tpti_tokenizer_find(const tpti_tokenizer *t, const char *token, size_t leng
   return added || tpti_vocab_find(&t->vocab, token, length, id);
 }
 
-tpt_status tpti_tick(tpti_run *run) { return tpti_run_tick(run) ? TPT_OK : tpti_run_status(run); }
-
-tpt_status tpti_check_utf8(const char *text, size_t length) {
-  size_t valid = tpti_utf8_valid(text, length);
+tpt_status tpti_check_utf8(tpti_run *run, const char *text, size_t length) {
+  enum { STRIDE = 1 << 20 };
+  size_t valid = 0;
+  while (valid < length) {
+    size_t left = length - valid;
+    size_t bytes = left > STRIDE ? tpti_utf8_cut(text + valid, STRIDE) : left;
+    size_t good = tpti_utf8_valid(text + valid, bytes);
+    valid += good;
+    if (good < bytes) break;
+    tpt_status status = tpti_tick(run);
+    if (status) return status;
+  }
   if (valid == length) return TPT_OK;
   return tpti_fail(TPT_E_ARGUMENT, "text is not UTF-8 at byte %zu (0x%02x) of %zu", valid,
                    (unsigned)(uint8_t)text[valid], length);

@@ -2,7 +2,6 @@
 #ifndef TPTI_TEXT_TOKENIZER_H
 #define TPTI_TEXT_TOKENIZER_H
 
-#include "base/threads.h"
 #include "text/added.h"
 
 typedef enum tpti_model_kind { TPTI_MODEL_BPE, TPTI_MODEL_WORD_LEVEL } tpti_model_kind;
@@ -67,11 +66,8 @@ tpt_status tpti_tokenizer_decode_tail(const tpti_tokenizer *tokenizer, tpti_run 
 
 /* ---- between the files of this folder ---- */
 
-/* TPT_E_CANCELLED where the run was stopped. */
-tpt_status tpti_tick(tpti_run *run);
-
 /* TPT_E_ARGUMENT with the first bad byte. */
-tpt_status tpti_check_utf8(const char *text, size_t length);
+tpt_status tpti_check_utf8(tpti_run *run, const char *text, size_t length);
 
 /* Indexes everything after tokens and merges were added. */
 tpt_status tpti_tokenizer_seal(tpti_tokenizer *tokenizer);

@@ -2,11 +2,11 @@
  * trained and what is saved cannot differ. */
 #include "text/train.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "text/alphabet.h"
+#include "text/sort.h"
 
 #define BEGIN "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,\"added_tokens\":[],"
 #define BYTE_LEVEL(use_regex)                                                                      \
@@ -56,28 +56,24 @@ tpt_status tpti_tokenizer_bytes(const tpti_memory *memory, tpti_run *run,
 typedef struct counting {
   tpti_counts *counts;
   tpti_run *run;
-  size_t done, length;
 } counting;
 
 static tpt_status count_word(void *user, const char *word, size_t length) {
+  enum { LONG = 1 << 20 };
   counting *c = user;
   size_t index;
-  c->done += length;
-  /* Half of the work, by guess. The alphabet's characters may have two bytes where the text had
-   * one. */
-  double share = (double)c->done / (double)c->length;
-  c->run->done = share < 1 ? share / 2 : 0.5;
-  return tpti_counts_add(c->counts, word, length, &index) ? TPT_OK : tpti_fail_memory(length);
+  if (!tpti_counts_add(c->counts, word, length, &index)) return tpti_fail_memory(length);
+  return length < LONG ? TPT_OK : tpti_tick(c->run);
 }
 
 tpt_status tpti_count_words(const tpti_tokenizer *tokenizer, tpti_run *run, const char *text,
                             size_t length, tpti_counts *counts) {
-  counting c = {.counts = counts, .run = run, .length = length};
+  counting c = {.counts = counts, .run = run};
   tpti_cutter cutter;
   tpti_buffer copy;
   tpti_buffer_init(&copy, tokenizer->memory);
   tpt_status status = tpti_cutter_start(&cutter, tokenizer, run, count_word, &c);
-  if (!status && !tpti_copy_padded(&copy, text, length)) status = tpti_fail_memory(length);
+  if (!status) status = tpti_copy_padded(run, &copy, text, length);
   if (!status) status = tpti_cutter_cut(&cutter, copy.data, length, true);
   tpti_buffer_free(&copy);
   tpti_cutter_end(&cutter);
@@ -97,10 +93,11 @@ static int by_rank(const void *a, const void *b) {
   return one->index < two->index ? -1 : 1;
 }
 
-static tpt_status take_commonest(tpti_tokenizer *t, const tpti_counts *counts, size_t vocab) {
+static tpt_status take_commonest(tpti_tokenizer *t, tpti_run *run, const tpti_counts *counts,
+                                 size_t vocab) {
   tpti_buffer order;
   tpti_buffer_init(&order, t->memory);
-  for (size_t i = 0; i < counts->count; i++) {
+  for (size_t i = 0; i < counts->count && tpti_tick_some(run, i); i++) {
     size_t length;
     const char *text = tpti_counts_text(counts, i, &length);
     ranked one = {.seen = tpti_counts_at(counts, i)->seen, .index = i};
@@ -109,14 +106,17 @@ static tpt_status take_commonest(tpti_tokenizer *t, const tpti_counts *counts, s
   }
   ranked *all = (ranked *)(void *)order.data;
   size_t known = order.used / sizeof *all;
-  if (known) qsort(all, known, sizeof *all, by_rank);
-  bool fine = !order.failed;
+  tpt_status status = tpti_tick(run);
+  tpti_items items = {.at = all, .count = known, .size = sizeof *all};
+  if (!status) status = tpti_sort(t->memory, run, items, by_rank);
+  bool fine = !order.failed && !status;
   for (size_t i = 0; i < known && i + 1 < vocab && fine; i++) {
     size_t length;
     const char *text = tpti_counts_text(counts, all[i].index, &length);
     fine = tpti_vocab_add(&t->vocab, text, length, (uint32_t)i + 1);
   }
   tpti_buffer_free(&order);
+  if (status) return status;
   return fine ? TPT_OK : tpti_fail_memory(counts->entries.used);
 }
 
@@ -126,12 +126,14 @@ tpt_status tpti_tokenizer_words(const tpti_memory *memory, tpti_run *run, const 
   tpti_counts counts;
   if (vocab < 1 || vocab > TPTI_MAX_ID)
     return tpti_fail(TPT_E_ARGUMENT, "vocab is %zu; allowed: 1 to %d", vocab, TPTI_MAX_ID);
-  tpt_status status = tpti_check_utf8(text, length);
+  tpt_status status = tpti_check_utf8(run, text, length);
   if (!status) status = begin(memory, run, WORDS, &made);
   if (status) return status;
   tpti_counts_init(&counts, memory);
+  tpti_run_span(run, 0, 0.9); /* the rest is sorting */
   status = tpti_count_words(made, run, text, length, &counts);
-  if (!status) status = take_commonest(made, &counts, vocab);
+  tpti_advance(run, 1);
+  if (!status) status = take_commonest(made, run, &counts, vocab);
   tpti_counts_free(&counts);
   return finish(made, status, tokenizer);
 }
@@ -154,11 +156,12 @@ tpt_status tpti_tokenizer_bpe(const tpti_memory *memory, tpti_run *run, const ch
   if (vocab < TPTI_BYTES || vocab > TPTI_MAX_ID)
     return tpti_fail(TPT_E_ARGUMENT, "vocab is %zu; allowed: %d to %d", vocab, TPTI_BYTES,
                      TPTI_MAX_ID);
-  tpt_status status = tpti_check_utf8(text, length);
+  tpt_status status = tpti_check_utf8(run, text, length);
   if (!status) status = begin(memory, run, BYTE_LEVEL("true"), &made);
   if (status) return status;
   tpti_counts_init(&counts, memory);
   status = add_alphabet(made);
+  tpti_run_span(run, 0, TPTI_COUNTED);
   if (!status) status = tpti_count_words(made, run, text, length, &counts);
   if (!status) status = tpti_train_merges(made, run, &counts, vocab);
   tpti_counts_free(&counts);

@@ -5,7 +5,11 @@
 #include "text/count.h"
 #include "text/tokenizer.h"
 
-/* The distinct words of a text, as the tokenizer's pre-tokenizer cuts them. */
+/* How much of the work is done when the words are counted, by guess: where merges are trained. */
+#define TPTI_COUNTED 0.5
+
+/* The distinct words of a text, as the tokenizer's pre-tokenizer cuts them. What part of the call
+ * that is, the run's span says. */
 tpt_status tpti_count_words(const tpti_tokenizer *tokenizer, tpti_run *run, const char *text,
                             size_t length, tpti_counts *counts);
 

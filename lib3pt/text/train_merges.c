@@ -1,14 +1,12 @@
 /* Training of a byte-pair model. The distinct words stand end to end as linked symbols; merging a
  * pair visits only the places where it stands, so that the whole costs about the number of merges
  * done in the text, and a text that is one long word no more than prose. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "text/pairs.h"
+#include "text/sort.h"
 #include "text/train.h"
-
-enum { TICK_PLACES = 1 << 12 };
 
 static const uint32_t NONE = UINT32_MAX;
 
@@ -35,7 +33,7 @@ static int64_t times_of(const trainer *t, const symbol *s) {
 }
 
 static tpt_status tick(trainer *t) {
-  return t->ticks++ % TICK_PLACES == 0 ? tpti_tick(t->run) : TPT_OK;
+  return tpti_tick_some(t->run, t->ticks++) ? TPT_OK : tpti_tick(t->run);
 }
 
 /* ---- beginning ---- */
@@ -51,12 +49,15 @@ static tpt_status add_word(trainer *t, uint32_t word) {
                 .next = i < length ? place + 1 : NONE,
                 .word = word};
     if (!tpti_buffer_append(&t->symbols, &s, sizeof s)) return tpti_fail_memory(length);
+    tpt_status status = tick(t);
+    if (status) return status;
   }
-  return tick(t);
+  return TPT_OK;
 }
 
 static tpt_status count_pairs(trainer *t) {
   size_t count = t->symbols.used / sizeof(symbol);
+  if (!tpti_pairs_reserve(&t->pairs, count)) return tpti_fail_memory(count);
   for (uint32_t i = 0; i < count; i++) {
     const symbol *s = symbol_at(t, i);
     tpt_status status = tick(t);
@@ -69,10 +70,15 @@ static tpt_status count_pairs(trainer *t) {
 }
 
 static tpt_status add_words(trainer *t) {
+  size_t room;
   tpt_status status = TPT_OK;
   /* A character has at least one byte, so this bounds the symbols. */
   if (t->words->text.used >= NONE || t->words->count >= NONE)
     return tpti_fail(TPT_E_UNSUPPORTED, "distinct words of more than 2^32 - 2 bytes together");
+  /* Growing by copies would hold two of them. */
+  if (!tpti_mul(&room, t->words->text.used, sizeof(symbol)) ||
+      !tpti_buffer_reserve(&t->symbols, room))
+    return tpti_fail_memory(t->words->text.used);
   for (uint32_t i = 0; i < t->words->count && !status; i++) status = add_word(t, i);
   return status ? status : count_pairs(t);
 }
@@ -141,9 +147,11 @@ static tpt_status merge_everywhere(trainer *t, const tpti_pair *pair, uint32_t i
   size_t count = t->places.used / sizeof *places;
   bool sorted = true;
   for (size_t i = 1; i < count && sorted; i++) sorted = places[i - 1] <= places[i];
-  if (!sorted) qsort(places, count, sizeof *places, by_place);
+  tpti_items items = {.at = places, .count = count, .size = sizeof *places};
+  tpt_status status = sorted ? TPT_OK : tpti_sort(t->tokenizer->memory, t->run, items, by_place);
+  if (status) return status;
   for (size_t i = 0; i < count; i++) {
-    tpt_status status = tick(t);
+    status = tick(t);
     if (status) return status;
     if (!merge_at(t, pair, id, places[i])) return tpti_fail_memory(t->pairs.nodes.used);
   }
@@ -157,6 +165,7 @@ static tpt_status merge_next(trainer *t, bool *done) {
   size_t id;
   t->places.used = 0;
   *done = !tpti_pairs_pop(&t->pairs, &pair, &t->places);
+  if (t->run->stopped) return tpti_tick(t->run);
   if (t->places.failed || t->pairs.heap.failed) return tpti_fail_memory(t->places.used);
   if (*done) return TPT_OK;
   if (!join(t, &pair, &id)) return tpti_fail_memory(t->tokens.text.used);
@@ -171,7 +180,7 @@ static tpt_status merge_all(trainer *t, size_t vocab) {
   bool done = false;
   tpt_status status = TPT_OK;
   while (t->tokens.count < vocab && !done && !status) {
-    t->run->done = 0.5 + 0.5 * (double)(t->tokens.count - first) / (double)(vocab - first);
+    tpti_advance(t->run, (double)(t->tokens.count - first) / (double)(vocab - first));
     status = merge_next(t, &done);
   }
   return status;
@@ -195,6 +204,9 @@ tpt_status tpti_train_merges(tpti_tokenizer *tokenizer, tpti_run *run, const tpt
   tpti_buffer_init(&t.text, memory);
   tpti_counts_init(&t.tokens, memory);
   tpti_pairs_init(&t.pairs, memory);
+  t.pairs.run = run;
+  tpti_run_span(run, TPTI_COUNTED, 1);
+  tpti_advance(run, 0);
   tpt_status status = add_tokens(&t);
   if (!status) status = add_words(&t);
   if (!status) status = merge_all(&t, vocab);

@@ -99,6 +99,63 @@ START_TEST(corrupt_files) {
 }
 END_TEST
 
+/* The file with `old` in its header become `new`. */
+static unsigned char *edited(const unsigned char *data, size_t *length, const char *old,
+                             const char *new) {
+  uint64_t header;
+  memcpy(&header, data, sizeof header);
+  const unsigned char *at = memmem(data, *length, old, strlen(old));
+  ck_assert_msg(at != NULL, "%s is not in the file", old);
+  size_t before = (size_t)(at - data), rest = *length - before - strlen(old);
+  unsigned char *to = malloc(*length + strlen(new));
+  ck_assert_ptr_nonnull(to);
+  memcpy(to, data, before);
+  memcpy(to + before, new, strlen(new));
+  memcpy(to + before + strlen(new), at + strlen(old), rest);
+  header += strlen(new) - strlen(old);
+  memcpy(to, &header, sizeof header);
+  *length = before + strlen(new) + rest;
+  return to;
+}
+
+static const struct {
+  const char *old, *new, *word; /* word: of the message; NULL: accepted */
+} values[] = {
+    {"\"3pt.step\":\"1\"", "\"3pt.step\":\"18446744073709551615\"", "3pt.step"},
+    {"\"3pt.step\":\"1\"", "\"3pt.step\":\"9007199254740993\"", "2^53"},
+    {"\"3pt.step\":\"1\"", "\"3pt.step\":\"9007199254740992\"", NULL},
+    {"\"3pt.step\":\"1\"", "\"3pt.step\":\"-1\"", "3pt.step"},
+    {"\"3pt.checkpoint\":\"1\"", "\"3pt.checkpoint\":\"2\"", "is version \"2\""},
+    {"\"3pt.checkpoint\":\"1\"", "\"3pt.checkpoint\":\"\"", "is version \"\""},
+    {"\"3pt.lr\":\".nan\"", "\"3pt.lr\":\"1e300\"", "3pt.lr"},
+    {"\"3pt.lr\":\".nan\"", "\"3pt.lr\":\".inf\"", "3pt.lr"},
+    {"\"3pt.lr\":\".nan\"", "\"3pt.lr\":\"-0.5\"", "3pt.lr"},
+    {"\"3pt.lr\":\".nan\"", "\"3pt.lr\":\"0.5\"", NULL},
+};
+
+START_TEST(values_out_of_bounds) {
+  session s = start("");
+  size_t length;
+  train_step(&s, 1);
+  ok(tpt_checkpoint_save(s.trainer, s.optimizer, path, NULL, 0));
+  unsigned char *data = read_file(path, &length);
+  unsigned char *other = edited(data, &length, values[_i].old, values[_i].new);
+  facts before = facts_of(&s);
+  if (values[_i].word) {
+    refuse_file(&s, &before, other, length);
+    refused(s.trainer, TPT_E_FORMAT, TPT_E_FORMAT, values[_i].word);
+  } else {
+    write_file(path, other, length);
+    ok(tpt_checkpoint_load(s.trainer, s.optimizer, path, NULL, 0, NULL));
+  }
+  free(before.image);
+  free(before.gradients);
+  free(other);
+  free(data);
+  end(&s);
+}
+END_TEST
+
 /* A cancelled save leaves the old file; a cancelled load the handles. */
 START_TEST(cancelled) {
   session s = start("");
@@ -145,6 +202,7 @@ static Suite *suite(void) {
   tcase_add_checked_fixture(tests, make_path, remove_path);
   tcase_add_test(tests, truncated_files);
   tcase_add_test(tests, corrupt_files);
+  tcase_add_loop_test(tests, values_out_of_bounds, 0, sizeof values / sizeof *values);
   tcase_add_test(tests, cancelled);
   tcase_add_test(tests, places_that_cannot_be);
   suite_add_tcase(suite, tests);

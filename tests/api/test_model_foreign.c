@@ -1,6 +1,7 @@
 /* Models in memory that others wrote or changed: cut, spoiled, with more tensors or fewer, with
  * another description. What is refused is named. */
 #include "api/session.h"
+#include "support/allocator.h"
 
 static tpt_context *reader; /* of one thread: many loads in a row start none */
 
@@ -214,6 +215,48 @@ START_TEST(two_descriptions) {
 }
 END_TEST
 
+/* What only the description asks for is not taken before the tensors are seen to be there. */
+START_TEST(descriptions_of_more_than_is_there) {
+  static const char *const rows[][3] = {
+      {"d_ff: 20", "d_ff: 4194304", "the description wants [4194304, 24]"},
+      {"n_layers: 2", "n_layers: 3", "blocks.2.attn.q.weight"},
+      {"n_layers: 2", "n_layers: 4096", "the described model has "},
+      {"vocab_size: 23", "vocab_size: 1000000", "embedding.token_emb.weight has shape [23, 24]"}};
+  session s = start("");
+  image whole = image_from(s.model);
+  tpti_test_allocator a;
+  tpti_test_allocator_init(&a);
+  ok(tpt_context_set_allocator(reader, &a.allocator));
+  size_t held = atomic_load(&a.blocks);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    image more = replaced(&whole, rows[i][0], rows[i][1]);
+    refuse(&more, NULL, TPT_E_FORMAT, rows[i][2]);
+    free(more.data);
+  }
+  ck_assert_uint_lt(atomic_load(&a.peak), 1 << 18);
+  ck_assert_uint_eq(atomic_load(&a.blocks), held);
+  free(whole.data);
+  end(&s);
+}
+END_TEST
+
+/* Tensors are compared, and tables made, only as long as the call is wanted. */
+START_TEST(cancelled_loads) {
+  session s = start("");
+  image whole = image_from(s.model);
+  ok(tpt_context_cancel(reader, 1));
+  refuse(&whole, NULL, TPT_E_CANCELLED, "cancel");
+  image renamed = replaced(&whole, "\"head.weight\"", "\"head.bias\"");
+  refuse(&renamed, NULL, TPT_E_CANCELLED, "cancel");
+  ok(tpt_context_cancel(reader, 0));
+  refuse(&renamed, NULL, TPT_E_FORMAT, "head.bias");
+  accept_same(&whole, s.model);
+  free(renamed.data);
+  free(whole.data);
+  end(&s);
+}
+END_TEST
+
 static Suite *suite(void) {
   Suite *suite = suite_create("api/model_foreign");
   TCase *tests = tcase_create("foreign");
@@ -225,6 +268,8 @@ static Suite *suite(void) {
   tcase_add_test(tests, missing_tensors_and_wrong_shapes);
   tcase_add_test(tests, a_file_without_a_description);
   tcase_add_test(tests, two_descriptions);
+  tcase_add_test(tests, descriptions_of_more_than_is_there);
+  tcase_add_test(tests, cancelled_loads);
   suite_add_tcase(suite, tests);
   return suite;
 }

@@ -49,6 +49,7 @@ START_TEST(a_rate_instead_of_the_schedule) {
   ck_assert(lr_of(&s) == 0);
   refused(s.optimizer, tpt_optimizer_set_lr(s.optimizer, -1e-9), TPT_E_ARGUMENT, "lr");
   refused(s.optimizer, tpt_optimizer_set_lr(s.optimizer, INFINITY), TPT_E_ARGUMENT, "lr");
+  refused(s.optimizer, tpt_optimizer_set_lr(s.optimizer, 1e300), TPT_E_ARGUMENT, "lr");
   refused(s.optimizer, tpt_optimizer_set_lr(s.optimizer, -INFINITY), TPT_E_ARGUMENT, "lr");
   ck_assert(lr_of(&s) == 0);
   ok(tpt_optimizer_set_lr(s.optimizer, NAN));
@@ -252,6 +253,19 @@ START_TEST(two_optimizers_of_one_trainer) {
 }
 END_TEST
 
+/* The model's own description, whatever it has become since the trainer was made. */
+START_TEST(a_changed_profile_is_the_models) {
+  session s = start("");
+  float profile[MOST];
+  tpt_optimizer *second;
+  for (size_t p = 0; p < MOST; p++) profile[p] = (float)p;
+  ok(tpt_model_set_tensor(s.model, "embedding.dc_profile", profile, MOST));
+  ok(tpt_optimizer_create(s.trainer, tpt_model_config(s.model), &second));
+  tpt_optimizer_destroy(second);
+  end(&s);
+}
+END_TEST
+
 static Suite *suite(void) {
   Suite *suite = suite_create("api/optimizer");
   TCase *tests = tcase_create("optimizer");
@@ -266,6 +280,7 @@ static Suite *suite(void) {
   tcase_add_test(tests, never_cancelled);
   tcase_add_test(tests, it_learns);
   tcase_add_test(tests, two_optimizers_of_one_trainer);
+  tcase_add_test(tests, a_changed_profile_is_the_models);
   suite_add_tcase(suite, tests);
   return suite;
 }

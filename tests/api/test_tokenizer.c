@@ -186,6 +186,29 @@ START_TEST(cancelled) {
 }
 END_TEST
 
+static int32_t end_it(void *user, const void *handle, double done) {
+  (void)user;
+  (void)handle;
+  return done > 0 ? 1 : 0;
+}
+
+START_TEST(one_long_word_can_be_ended) {
+  enum { LENGTH = 2 << 20 };
+  static char text[LENGTH];
+  tpt_context *context;
+  size_t count = 5;
+  ck_assert_int_eq(tpt_context_create(&context), TPT_OK);
+  tpt_tokenizer *t = trained(context);
+  memset(text, 'a', sizeof text);
+  ck_assert_int_eq(tpt_context_set_progress(context, end_it, NULL, NULL), TPT_OK);
+  ck_assert_int_eq(tpt_tokenizer_encode(t, text, LENGTH, NULL, 0, &count), TPT_E_CANCELLED);
+  ck_assert_uint_eq(count, 5);
+  ck_assert_int_eq(tpt_tokenizer_encode(t, text, 9, NULL, 0, &count), TPT_OK);
+  tpt_context_destroy(context);
+  tpt_tokenizer_destroy(t);
+}
+END_TEST
+
 START_TEST(memory_is_the_context_s) {
   tpti_test_allocator a;
   tpti_test_allocator_init(&a);
@@ -242,6 +265,7 @@ static Suite *suite(void) {
   tcase_add_test(tests, streaming);
   tcase_add_test(tests, arguments_are_named);
   tcase_add_test(tests, cancelled);
+  tcase_add_test(tests, one_long_word_can_be_ended);
   tcase_add_test(tests, memory_is_the_context_s);
   tcase_add_test(tests, threads_share_one);
   suite_add_tcase(all, tests);

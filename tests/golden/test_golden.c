@@ -10,9 +10,11 @@
 #include "support/golden.h"
 #include "support/runner.h"
 
-/* Relative to the norm. PyTorch in float32 is within 5e-7 (logits), 2e-6 (gradients) and 7e-5
- * (after three steps) of the oracle; these leave another order of sums room. */
-static const double LOGITS = 1e-6, GRADIENTS = 5e-6, STEPS = 1e-4, LOSS = 1e-6;
+/* Relative to the norm: what the library promises of a gradient (the angles of the smallest cases,
+ * whose terms cancel to a hundredth, come nearest to it), and an order below its promise else.
+ * PyTorch in float32 is within 5e-7 (logits), 2e-6 (gradients) and 7e-5 (after three steps) of the
+ * oracle's own cases. */
+static const double LOGITS = 1e-6, GRADIENTS = 1e-5, STEPS = 1e-4, LOSS = 1e-6;
 
 enum { MOST_PHASES = 6 };
 

@@ -2,6 +2,7 @@
 
     check_examples.py EXAMPLES WORK
 """
+import contextlib
 import shutil
 import signal
 import subprocess
@@ -26,10 +27,12 @@ class Tools:
     def __init__(self, folder, work):
         self.folder, self.work = folder, work
 
-    def run(self, *words, status=0, text=None):
-        """Runs a tool and returns what it printed; its exit status must be as said."""
-        got = subprocess.run([self.folder / words[0], *words[1:]], cwd=self.work, capture_output=True, input=text or b"")
-        shown = (got.stdout + got.stderr).decode("utf-8", "replace")
+    def run(self, *words, status=0, text=None, output=None):
+        """Runs a tool and returns what it printed, but for what went to a file; its exit status must be as said."""
+        with open(output, "wb") if output else contextlib.nullcontext(subprocess.PIPE) as to:
+            got = subprocess.run([self.folder / words[0], *words[1:]], cwd=self.work, stdout=to, stderr=subprocess.PIPE,
+                                 input=text or b"")
+        shown = ((got.stdout or b"") + got.stderr).decode("utf-8", "replace")
         expect(got.returncode == status, f"{' '.join(words)}: status {got.returncode}, not {status}\n{shown}")
         return shown
 
@@ -39,8 +42,10 @@ def wrong_calls(tools):
         expect("usage:" in tools.run(tool, "--help"), f"{tool} --help shows no usage")
         expect("--help" in tools.run(tool, "--nonsense", status=2), f"{tool} --nonsense gives no hint")
     for words in (["tokenize"], ["train", "3pt-5m"], ["evaluate"], ["generate"], ["describe"], ["describe", "3pt-5m", "x"],
-                  ["train", "3pt-5m", "a.u16", "--seconds", "soon"], ["tokenize", "--vocab"]):
+                  ["tokenize", "--vocab"], ["generate", "absent", "--top-p", "inf"]):
         tools.run(*words, status=2)
+    for seconds in ("soon", "nan", "inf", "0", "-1"):
+        tools.run("train", "3pt-5m", "a.u16", "--seconds", seconds, status=2)
     for words in (["tokenize", "absent.txt"], ["train", "absent.yaml", "a.u16"], ["evaluate", "absent", "--text", "text"],
                   ["generate", "absent", "x"], ["describe", "3pt-5m", "model.d_model=25"]):
         tools.run(*words, status=1)
@@ -60,9 +65,26 @@ def whole_path(tools):
     for words, text in ((["The horn"], None), ([], b"The horn")):
         shown = tools.run("generate", "--tokenizer", "t.json", "--tokens", "40", "m.safetensors", *words, text=text)
         expect(shown.startswith("The horn") and len(shown) > 20, f"generate wrote {shown!r}")
-    expect("parameters" in tools.run("describe", "m.safetensors"), "describe gives no parameters")
+    for name in ("m.safetensors", "m.any"):
+        shutil.copy(tools.work / "m.safetensors", tools.work / "m.any")
+        expect("vocab_size: 270" in tools.run("describe", name), f"describe does not show the settings of {name}")
     expect("3pt-5m" in tools.run("describe", "--presets"), "describe lists no presets")
     expect("step 3: loss" in tools.run("embed_in_host"), "embed_in_host did not train")
+
+
+def nowhere_to_write(tools):
+    """What cannot be kept is said before the work, and what could not be printed after it."""
+    long = ["3pt-5m", "t.u16", *TINY, "train.steps=400"]
+    for out in ("absent/x", "."):
+        shown = tools.run("train", *long, "--out", out, status=1)
+        expect("cannot be written" in shown and "step" not in shown, f"train --out {out} began to train")
+    expect(not list(tools.work.glob("*.??????")), "the look at the folder left a file")
+    for words in (["describe", "3pt-5m"], ["describe", "--presets"], ["train", "--help"], ["embed_in_host"],
+                  ["evaluate", "m.safetensors", "--tokens", "t.u16"], ["tokenize", "--tokenizer", "t.json", "text"],
+                  ["generate", "--tokenizer", "t.json", "--tokens", "4", "m.safetensors", "The"],
+                  ["train", "3pt-5m", "t.u16", *TINY, "train.steps=3"]):
+        shown = tools.run(*words, status=1, output="/dev/full")
+        expect("output could not be written" in shown, f"{' '.join(words)}: {shown!r}")
 
 
 def stopped_and_resumed(tools):
@@ -92,7 +114,7 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     tools = Tools(Path(sys.argv[1]).resolve(), work)
-    for part in (wrong_calls, whole_path, stopped_and_resumed):
+    for part in (wrong_calls, whole_path, nowhere_to_write, stopped_and_resumed):
         before = len(faults)
         part(tools)
         if len(faults) > before:

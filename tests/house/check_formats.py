@@ -1,47 +1,88 @@
-"""The table of keys in docs/formats.md against the one in lib3pt/spec/keys.c: the same keys in the same order,
-with the same defaults.
+"""The table of keys in docs/formats.md is made from the one in lib3pt/spec/keys.c: is it up to date?
 
-    check_formats.py ROOT
+    check_formats.py ROOT [--write]      --write: make it anew
 """
 import re
 import sys
 from pathlib import Path
 
+NUMBERS = {"INT32_MAX": 2**31 - 1, "UINT64_MAX": 2**64 - 1}
+HEAD = "| key | default | allowed | unit | |\n|---|---|---|---|---|\n"
+TABLE = re.compile(r"^\| key \|.*\n\|[-|]+\n(?:\| `(?:model|train)\..*\n)+", re.M)
 
-def keys_of_the_code(text):
-    """{name: initial, or the key it follows}, in order."""
-    parts = re.findall(r'\.name = "([^"]+)"(.*?)\.meaning', text, re.S)
-    found = {}
-    for name, body in parts:
-        fields = dict(re.findall(r'\.(\w+) = "([^"]*)"', body))
-        found[name] = fields.get("initial")
+
+def constants(code):
+    """The bounds that keys.c gives names to, beside the C library's."""
+    found = dict(NUMBERS)
+    for name, text in re.findall(r"^#define (MOST_\w+) +(.*)$", code, re.M):
+        shift = re.match(r"\(\D*1\D+<< (\d+)\)", re.sub(r"UINT64_C|/\*.*", "", text).strip())
+        found[name] = 2 ** int(shift[1]) if shift else re.match(r"[\d.e]+", text)[0]
     return found
 
 
-def keys_of_the_page(text):
-    """{name: default as written}, in order."""
-    return {name: default.strip() for name, default in
-            re.findall(r"^\| `((?:model|train)\.[^`]+)` \| ([^|]*) \|", text, re.M)}
+def keys_of_the_code(code):
+    """A dictionary a key, with the fields as C has them: texts joined, bounds as they are written."""
+    named = constants(code)
+    code = re.sub(r"/\*.*?\*/", "", code, flags=re.S)
+    words = {name: re.findall(r'"([^"]+)"', body)
+             for name, body in re.findall(r"const char \*const (\w+)\[\] = \{(.*?)\}", code, re.S)}
+    keys = []
+    for entry in re.split(r"\{(?=\.name)", code)[1:]:
+        key = {}
+        for field, value in re.findall(r"\.(\w+) =\s*((?:\"[^\"]*\"\s*)+|[^,}\"]+)", entry):
+            value = value.strip()
+            sign, bare = ("-", value[1:]) if value[0] == "-" else ("", value)
+            key[field] = "".join(re.findall(r'"([^"]*)"', value)) if value[0] == '"' else sign + str(named.get(bare, bare))
+        if "words" in key:
+            key["words"] = words[key["words"]]
+        keys.append(key)
+    return keys
 
 
-def same(initial, written):
-    if initial is None or not re.match(r"[-\d.]", initial):
-        return initial == written or initial is None and not re.match(r"[-\d.]", written)
-    return re.match(r"[-\d.e]+$", written) is not None and float(initial) == float(written)
+def bound(text):
+    """A number as people write it: the large ones as powers of two."""
+    if re.fullmatch(r"\d{10,}", text):
+        number = int(text)
+        for more in (0, 1):
+            if (number + more).bit_count() == 1:
+                return f"2^{(number + more).bit_length() - 1}" + " - 1" * more
+    return text
+
+
+def allowed(key):
+    kind = key["type"].removeprefix("TPTI_KEY_")
+    if kind == "BOOL":
+        return "true, false"
+    if kind == "INT32":
+        return "-2^31 to 2^31 - 1"
+    if kind.startswith("WORD"):
+        more = f", or a list of numbers from {key['low']} to {key['high']}" if kind.endswith("LIST") else ""
+        return ", ".join(key["words"]) + more
+    low, high = (bound(key[name]) for name in (("low", "high") if kind == "REAL" else ("least", "most")))
+    return f"above {low}, to {high}" if "above_low" in key else f"{low} to{' below' * ('below_high' in key)} {high}"
+
+
+def row(key):
+    default = key.get("initial") or key["follows"]
+    return f"| `{key['name']}` | {default} | {allowed(key)} | {key.get('unit', '')} | {key['meaning']} |\n"
 
 
 def main():
     root = Path(sys.argv[1])
-    code = keys_of_the_code((root / "lib3pt/spec/keys.c").read_text())
-    page = keys_of_the_page((root / "docs/formats.md").read_text())
-    faults = []
-    if list(code) != list(page):
-        faults.append(f"the keys or their order differ: {sorted(set(code) ^ set(page)) or 'order'}")
-    faults += [f"{k}: the code starts at {code[k]}, the page says {page[k]}" for k in code
-               if k in page and not same(code[k], page[k])]
-    print(*faults, sep="\n")
-    print(f"{len(code)} keys, {len(faults)} faults")
-    sys.exit(bool(faults) or not code)
+    page = root / "docs/formats.md"
+    text = page.read_text(encoding="utf-8")
+    keys = keys_of_the_code((root / "lib3pt/spec/keys.c").read_text(encoding="utf-8"))
+    found = TABLE.search(text)
+    if not keys or not found:
+        sys.exit("the table was not found in lib3pt/spec/keys.c or docs/formats.md")
+    made = HEAD + "".join(map(row, keys))
+    if "--write" in sys.argv:
+        page.write_text(text[:found.start()] + made + text[found.end():], encoding="utf-8")
+    elif found[0] != made:
+        for line in sorted(set(made.splitlines()) - set(found[0].splitlines())):
+            print("not on the page:", line)
+        sys.exit("docs/formats.md differs from lib3pt/spec/keys.c: check_formats.py ROOT --write makes it anew")
+    print(f"{len(keys)} keys")
 
 
 if __name__ == "__main__":

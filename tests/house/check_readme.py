@@ -24,8 +24,9 @@ def main():
                 if done.returncode:
                     sys.exit(f"{' '.join(words)}: status {done.returncode}\n{done.stdout}{done.stderr}")
             print(done.stdout.strip())
-            if not done.stdout.strip():
-                sys.exit("the program of README.md shows nothing")
+            loss = re.search(r"loss (\d+\.\d+)", done.stdout)
+            if not loss or float(loss[1]) > 0.1 or "sum to zero" not in done.stdout:
+                sys.exit("the program of README.md did not learn its phrase")
 
 
 if __name__ == "__main__":

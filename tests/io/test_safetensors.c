@@ -123,9 +123,9 @@ START_TEST(more_tensors_than_can_be_used) {
 }
 END_TEST
 
-/* 5 MiB of spaces, and many values: neither is parsed. */
+/* 18 MiB of spaces, and many values: neither is parsed. */
 START_TEST(headers_larger_than_their_use_are_refused) {
-  size_t length = 5 << 20;
+  size_t length = 18 << 20;
   char *header = malloc(length);
   memset(header, ' ', length);
   memcpy(header, "{}", 2);
@@ -144,6 +144,50 @@ START_TEST(headers_larger_than_their_use_are_refused) {
   ck_assert_message("too many values");
   free(from.bytes);
   free(header);
+}
+END_TEST
+
+/* Nothing known of the model: the header's own size bounds what is parsed, and no entry is so short
+ * that it is refused. */
+START_TEST(entries_are_bounded_by_the_header) {
+  static const char entry[] = "\"%c\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[%d,%d]},";
+  char header[26 * 64] = "{";
+  size_t length = 1;
+  for (int i = 0; i < 26; i++) length += (size_t)sprintf(header + length, entry, 'a' + i, i, i + 1);
+  header[length - 1] = '}';
+  image from = make_image(header, length, 26);
+  tpti_safetensors *tensors;
+  ck_assert_int_eq(open_image(&from, TPTI_ANY_ENTRIES, &tensors), TPT_OK);
+  ck_assert_uint_eq(tpti_safetensors_count(tensors), 26);
+  tpti_safetensors_close(tensors);
+  free(from.bytes);
+  char *many = malloc(10 * 2000 + 2);
+  length = (size_t)sprintf(many, "{");
+  for (int i = 0; i < 2000; i++) length += (size_t)sprintf(many + length, "\"%d\":{},", i);
+  many[length - 1] = '}';
+  from = make_image(many, length, 0);
+  ck_assert_int_eq(open_image(&from, TPTI_ANY_ENTRIES, &tensors), TPT_E_FORMAT);
+  ck_assert_message("2001 objects and 0 arrays");
+  free(from.bytes);
+  free(many);
+}
+END_TEST
+
+/* What a run is told goes through its span as the tensor is read. */
+START_TEST(reading_tells_how_far_it_is) {
+  image from = small_image();
+  tpti_safetensors *tensors;
+  float values[3];
+  tpti_run run = {.from = 0.25, .to = 0.5};
+  ck_assert_int_eq(open_image(&from, 3, &tensors), TPT_OK);
+  for (size_t i = 0; i < 3; i += 2) { /* copied, converted */
+    run.done = 0.25;
+    ck_assert_int_eq(
+        tpti_safetensors_floats(tensors, tpti_safetensors_at(tensors, i), &run, values), TPT_OK);
+    ck_assert_double_eq(run.done, 0.5);
+  }
+  tpti_safetensors_close(tensors);
+  free(from.bytes);
 }
 END_TEST
 
@@ -284,6 +328,8 @@ int main(void) {
                                 table_of_a_file,
                                 more_tensors_than_can_be_used,
                                 headers_larger_than_their_use_are_refused,
+                                entries_are_bounded_by_the_header,
+                                reading_tells_how_far_it_is,
                                 floats_of_every_dtype,
                                 special_floats_pass_unchanged,
                                 other_dtypes_are_no_floats,

@@ -4,6 +4,7 @@
 
 #include "io/files.h"
 #include "io/image.h"
+#include "io/yaml.h"
 #include "support/allocator.h"
 #include "support/runner.h"
 
@@ -107,6 +108,27 @@ START_TEST(header_text_and_padding) {
 }
 END_TEST
 
+/* The longest description there can be, every second character of it escaped. */
+START_TEST(what_is_written_can_be_read) {
+  char *text = malloc(TPTI_YAML_BYTES + 1);
+  ck_assert_ptr_nonnull(text);
+  for (size_t i = 0; i < TPTI_YAML_BYTES; i++) text[i] = i % 2 ? '1' : '\n';
+  text[TPTI_YAML_BYTES] = '\0';
+  const tpti_metadata longest = {"3pt.config", text};
+  tpti_buffer header;
+  uint64_t size;
+  tpti_buffer_init(&header, &tpti_memory_default);
+  ck_assert_int_eq(tpti_safetensors_header(NULL, 0, &longest, 1, &header, &size), TPT_OK);
+  const image from = {header.data, header.used};
+  tpti_safetensors *tensors;
+  ck_assert_int_eq(open_image(&from, 1, &tensors), TPT_OK);
+  ck_assert(strcmp(tpti_safetensors_metadata(tensors, "3pt.config"), text) == 0);
+  tpti_safetensors_close(tensors);
+  tpti_buffer_free(&header);
+  free(text);
+}
+END_TEST
+
 START_TEST(nothing_to_write_is_a_file_too) {
   char bytes[16];
   size_t length = 0;
@@ -189,14 +211,10 @@ START_TEST(every_allocation_may_fail) {
 END_TEST
 
 int main(void) {
-  const TTest *const tests[] = {memory_reads_back,
-                                short_memory_holds_the_start,
-                                file_is_the_same_as_memory,
-                                header_text_and_padding,
-                                nothing_to_write_is_a_file_too,
-                                sizes_that_do_not_fit,
-                                failed_write_leaves_the_old_file,
-                                cancelled_write_leaves_nothing,
-                                every_allocation_may_fail};
+  const TTest *const tests[] = {
+      memory_reads_back,        short_memory_holds_the_start,     file_is_the_same_as_memory,
+      header_text_and_padding,  what_is_written_can_be_read,      nothing_to_write_is_a_file_too,
+      sizes_that_do_not_fit,    failed_write_leaves_the_old_file, cancelled_write_leaves_nothing,
+      every_allocation_may_fail};
   return tpti_test_main(suite_of("safetensors write", tests, sizeof tests / sizeof *tests));
 }

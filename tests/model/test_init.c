@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "model/params.h"
 #include "support/compare.h"
 #include "support/run.h"
@@ -109,6 +110,35 @@ START_TEST(a_function_of_seed_alone) {
 }
 END_TEST
 
+/* Said otherwise than in the library: tensor by tensor, block by block. Many small tensors share a
+ * task, and the large one has several. */
+START_TEST(every_block_has_a_stream_of_its_own) {
+  enum { BLOCK = 65536 };
+  tpti_dims d = small(TPTI_SCHEDULE_LINEAR, 40);
+  d.V = 12000;
+  tpti_params p;
+  void *table;
+  float *w = weights_of(&d, 9, 2, &p, &table), *want = malloc(BLOCK * sizeof *want);
+  ck_assert_ptr_nonnull(want);
+  for (size_t i = 0; i < p.tensor_count; i++) {
+    const tpti_tensor *t = &p.tensors[i];
+    if (t->start != TPTI_START_NORMAL && t->start != TPTI_START_UNIFORM) continue;
+    for (size_t b = 0; b * BLOCK < t->count; b++) {
+      size_t left = t->count - b * BLOCK, count = left < BLOCK ? left : BLOCK;
+      uint64_t stream = tpti_random_stream(tpti_random_stream(9, i), b);
+      if (t->start == TPTI_START_NORMAL)
+        tpti_random_normal(stream, want, count);
+      else
+        tpti_random_uniform(stream, want, count, 1.0 / sqrt((double)t->shape[1]));
+      ck_assert_uint_eq(tpti_test_first_difference(w + t->offset + b * BLOCK, want, count), count);
+    }
+  }
+  free(want);
+  free(w);
+  free(table);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("model init");
   TCase *tests = tcase_create("init");
@@ -117,6 +147,7 @@ int main(void) {
   tcase_add_test(tests, constant_and_list);
   tcase_add_test(tests, each_tensor_starts_as_described);
   tcase_add_test(tests, a_function_of_seed_alone);
+  tcase_add_test(tests, every_block_has_a_stream_of_its_own);
   suite_add_tcase(suite, tests);
   return tpti_test_main(suite);
 }

@@ -99,6 +99,46 @@ START_TEST(no_angles_without_rotation) {
 }
 END_TEST
 
+START_TEST(every_name_finds_its_tensor) {
+  static const char *const none[] = {"",
+                                     "head",
+                                     "head.weight ",
+                                     "blocks.4.pr.theta",
+                                     "blocks.00.pr.theta",
+                                     "blocks.0.n1.norms.3.weight",
+                                     "embedding.dc_profile"};
+  tpti_params p = preset_table("3pt-5m", NULL, NULL);
+  for (size_t i = 0; i < p.tensor_count; i++)
+    ck_assert_ptr_eq(tpti_params_find(&p, p.tensors[i].name), &p.tensors[i]);
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+    ck_assert_ptr_null(tpti_params_find(&p, none[i]));
+  free(p.tensors);
+}
+END_TEST
+
+/* Counting takes a shortcut, to the same numbers. */
+START_TEST(counting_is_placing) {
+  tpti_spec spec;
+  ck_assert_int_eq(tpti_spec_preset("3pt-5m", &spec), TPT_OK);
+  tpti_dims *d = &spec.model;
+  for (d->L = 1; d->L < 7; d->L += 2) {
+    d->dc = d->L > 1 ? TPTI_DC_LEARNED : TPTI_DC_NONE;
+    d->rotation = d->L > 3 ? TPTI_ROTATION_NONE : TPTI_ROTATION_REPLACE;
+    tpti_plan plan = {0};
+    tpti_params counted, placed = table_of(&spec);
+    tpti_params_layout(&counted, d, &plan);
+    const tpti_tensor *last = &placed.tensors[placed.tensor_count - 1];
+    ck_assert_str_eq(last->name, "head.weight");
+    ck_assert_uint_eq(last->offset + last->count, counted.count);
+    counted.tensors = placed.tensors;
+    counted.slots = placed.slots;
+    ck_assert_mem_eq(&counted, &placed, sizeof counted);
+    free(placed.tensors);
+  }
+  tpti_spec_free(&spec);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("model params");
   TCase *tests = tcase_create("params");
@@ -107,6 +147,8 @@ int main(void) {
   tcase_add_test(tests, names_of_the_published_code);
   tcase_add_test(tests, blocks_are_found_by_arithmetic);
   tcase_add_test(tests, no_angles_without_rotation);
+  tcase_add_test(tests, every_name_finds_its_tensor);
+  tcase_add_test(tests, counting_is_placing);
   suite_add_tcase(suite, tests);
   return tpti_test_main(suite);
 }

@@ -39,14 +39,15 @@ START_TEST(forward_is_the_equation) {
   const shape *s = &shapes[_i];
   arrays a = {0};
   tpti_run *run = tpti_test_run(1);
-  float *logits = logits_of(&a, s), *lse = poisoned(&a, s->R);
+  float *logits = logits_of(&a, s);
+  double *lse = zeros(&a, s->R);
   double *z = doubled(&a, logits, s->R * s->V), *loss = zeros(&a, s->R);
   int32_t *targets = targets_of(&a, s);
   for (size_t r = 0; r < s->R; r++) loss[r] = NAN;
   tpti_cross_entropy_forward(run, lse, loss, logits, targets, IGNORE, s->R, s->V);
   for (size_t r = 0; r < s->R; r++) {
     double want = logsumexp_of(z + r * s->V, s->V);
-    ck_assert_double_eq_tol((double)lse[r], want, 1e-6 * fabs(want) + 1e-6);
+    ck_assert_double_eq_tol(lse[r], want, 1e-6 * fabs(want) + 1e-6);
     double want_loss = targets[r] == IGNORE ? 0 : want - z[r * s->V + (size_t)targets[r]];
     ck_assert_double_eq_tol(loss[r], want_loss, 3e-7);
   }
@@ -77,7 +78,8 @@ START_TEST(backward_is_the_gradient) {
   size_t count = s->R * s->V;
   arrays a = {0};
   tpti_run *run = tpti_test_run(1);
-  float *logits = logits_of(&a, s), *lse = poisoned(&a, s->R);
+  float *logits = logits_of(&a, s);
+  double *lse = zeros(&a, s->R);
   double *z = doubled(&a, logits, count), *want = zeros(&a, count), *loss = zeros(&a, s->R);
   int32_t *targets = targets_of(&a, s);
   problem p = {z, targets, 0.375, s};
@@ -99,7 +101,8 @@ START_TEST(large_vocabularies_stay_accurate) {
   const shape s = {2, sizes[_i]};
   arrays a = {0};
   tpti_run *run = tpti_test_run(1);
-  float *logits = logits_of(&a, &s), *lse = poisoned(&a, s.R);
+  float *logits = logits_of(&a, &s);
+  double *lse = zeros(&a, s.R);
   double *z = doubled(&a, logits, s.R * s.V), *loss = zeros(&a, s.R);
   int32_t targets[2] = {(int32_t)s.V - 1, 0};
   tpti_cross_entropy_forward(run, lse, loss, logits, targets, IGNORE, s.R, s.V);
@@ -142,7 +145,8 @@ START_TEST(extreme_logits_reach_the_loss) {
   enum { V = 21 };
   const special *s = &specials[_i];
   tpti_run *run = tpti_test_run(1);
-  float logits[V], lse;
+  float logits[V];
+  double lse;
   double loss = 7;
   const int32_t target = 0;
   for (size_t v = 0; v < V; v++) logits[v] = v == 0 ? s->first : v < V - 1 ? s->other : s->last;
@@ -163,7 +167,8 @@ END_TEST
 /* An ignored row counts for nothing even where its logits are not numbers. */
 START_TEST(ignored_rows_hide_what_they_hold) {
   tpti_run *run = tpti_test_run(1);
-  float logits[6] = {NAN, 1, 2, 0.5f, 0.5f, 0.5f}, lse[2];
+  float logits[6] = {NAN, 1, 2, 0.5f, 0.5f, 0.5f};
+  double lse[2];
   double loss[2];
   const int32_t targets[2] = {2, 1};
   tpti_cross_entropy_forward(run, lse, loss, logits, targets, 2, 2, 3);
@@ -175,21 +180,40 @@ START_TEST(ignored_rows_hide_what_they_hold) {
 }
 END_TEST
 
+/* Of logits around 10,000 a float's last bit is 0.001: what is left of lse must not be lost. */
+START_TEST(large_logits_keep_their_probabilities) {
+  tpti_run *run = tpti_test_run(1);
+  enum { V = 37 };
+  float logits[V];
+  double want[V], sum = 0, lse, loss;
+  const int32_t target = V - 1;
+  for (size_t v = 0; v < V; v++) logits[v] = 10000 + (float)(v % 7) * 0.3f;
+  for (size_t v = 0; v < V; v++) sum += want[v] = exp((double)logits[v] - 10000);
+  for (size_t v = 0; v < V; v++) want[v] = want[v] / sum - (v == (size_t)target);
+  tpti_cross_entropy_forward(run, &lse, &loss, logits, &target, IGNORE, 1, V);
+  tpti_cross_entropy_backward(run, logits, &lse, &target, IGNORE, 1, 1, V);
+  tpti_test_near(logits, want, V, 1e-6);
+  tpti_test_run_free(run);
+}
+END_TEST
+
 START_TEST(threads_do_not_change_bits) {
   const shape s = {137, 1003};
   size_t count = s.R * s.V;
   arrays a = {0};
-  float *logits = logits_of(&a, &s), *lse0 = NULL, *gradient0 = NULL;
+  float *logits = logits_of(&a, &s), *gradient0 = NULL;
+  double *lse0 = NULL;
   double *loss0 = NULL;
   int32_t *targets = targets_of(&a, &s);
   for (size_t t = 0; t < THREAD_COUNTS; t++) {
     tpti_run *run = tpti_test_run(thread_counts[t]);
-    float *lse = poisoned(&a, s.R), *gradient = copied(&a, logits, count);
+    float *gradient = copied(&a, logits, count);
+    double *lse = zeros(&a, s.R);
     double *loss = zeros(&a, s.R);
     tpti_cross_entropy_forward(run, lse, loss, gradient, targets, IGNORE, s.R, s.V);
     tpti_cross_entropy_backward(run, gradient, lse, targets, IGNORE, 0.1f, s.R, s.V);
     if (!loss0) lse0 = lse, loss0 = loss, gradient0 = gradient;
-    same_bits(lse, lse0, s.R);
+    ck_assert_mem_eq(lse, lse0, s.R * sizeof *lse);
     same_bits(gradient, gradient0, count);
     tpti_test_run_free(run);
   }
@@ -206,6 +230,7 @@ static Suite *suite(void) {
   tcase_add_loop_test(c, extreme_logits_reach_the_loss, 0, SPECIALS);
   tcase_add_test(c, ignored_rows_hide_what_they_hold);
   tcase_add_test(c, threads_do_not_change_bits);
+  tcase_add_test(c, large_logits_keep_their_probabilities);
   suite_add_tcase(s, c);
   return s;
 }

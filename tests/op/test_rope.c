@@ -36,7 +36,8 @@ typedef struct tables {
 static tables tables_of(arrays *a, const shape *s) {
   size_t positions = s->first + s->T;
   tables t = {poisoned(a, positions * s->E / 2), poisoned(a, positions * s->E / 2)};
-  tpti_rope_table(t.cosine, t.sine, base, positions, s->E);
+  tpti_run alone = {0};
+  tpti_rope_table(&alone, t.cosine, t.sine, base, positions, s->E);
   return t;
 }
 
@@ -103,7 +104,7 @@ END_TEST
 START_TEST(position_zero_stays_as_it_is) {
   tpti_run *run = tpti_test_run(1);
   float x[6] = {1, -2, 3, 4, -5, 6}, cosine[3], sine[3];
-  tpti_rope_table(cosine, sine, base, 1, 6);
+  tpti_rope_table(run, cosine, sine, base, 1, 6);
   tpti_rope_forward(run, x, 6, 1, cosine, sine, 0, 1, 1, 6);
   const float want[6] = {1, -2, 3, 4, -5, 6};
   for (size_t i = 0; i < 6; i++) ck_assert_float_eq(x[i], want[i]);
@@ -115,7 +116,9 @@ START_TEST(far_positions_are_exact) {
   enum { POSITIONS = 5000, E = 4 };
   arrays a = {0};
   float *cosine = poisoned(&a, POSITIONS * E / 2), *sine = poisoned(&a, POSITIONS * E / 2);
-  tpti_rope_table(cosine, sine, base, POSITIONS, E);
+  tpti_run *run = tpti_test_run(2);
+  tpti_rope_table(run, cosine, sine, base, POSITIONS, E);
+  tpti_test_run_free(run);
   for (size_t p = 0; p < POSITIONS; p++) {
     ck_assert_double_eq_tol((double)cosine[2 * p], cos((double)p), 3.1e-8);
     ck_assert_double_eq_tol((double)sine[2 * p + 1], sin((double)p / 100), 3.1e-8);

@@ -25,7 +25,7 @@ START_TEST(a_far_key_is_answered_without_a_guess) {
   memset(longest, 'a', 2000);
   longest[2000] = '\0';
   suggests("optimizer", 3, "line 3: unknown key \"optimizer\"; model and train are allowed here");
-  suggests("train.xy", 0, "unknown key \"train.xy\"; the keys are listed in 3pt.yaml(5)");
+  suggests("train.xy", 0, "unknown key \"train.xy\"; docs/formats.md lists the keys");
   suggests("", 0, "unknown key \"\"; model and train are allowed here");
   suggests("model.dc", 4, "line 4: model.dc is a section of keys, a value is not allowed");
   ck_assert_int_eq(tpti_key_unknown(longest, 1), TPT_E_CONFIG);

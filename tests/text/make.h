@@ -2,6 +2,7 @@
 #ifndef TPTI_TESTS_TEXT_MAKE_H
 #define TPTI_TESTS_TEXT_MAKE_H
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,6 +94,28 @@ static inline const char *decoded(const tpti_tokenizer *t, const int32_t *ids, s
     const int32_t ids_[] = {__VA_ARGS__};                                                          \
     ck_assert_str_eq(decoded(tokenizer, ids_, sizeof ids_ / sizeof *ids_), text);                  \
   } while (0)
+
+/* A run whose progress function looks at what it is told; `ends`: at the call with this number. */
+typedef struct watcher {
+  int calls, ends;
+  double last;
+  bool back; /* done went back, or out of 0 to 1 */
+} watcher;
+
+static inline int32_t watch(void *user, const void *handle, double done) {
+  watcher *w = user;
+  (void)handle;
+  if (done == done) { /* else NaN */
+    w->back |= done < w->last || done < 0 || done > 1;
+    w->last = done;
+  }
+  return ++w->calls == w->ends;
+}
+
+/* last_tick 0 is long ago: the first tick calls. */
+static inline tpti_run watched(watcher *w) {
+  return (tpti_run){.progress = watch, .progress_user = w, .done = (double)NAN, .to = 1};
+}
 
 static inline Suite *suite_of(const char *name, const TTest *const *tests, size_t count) {
   Suite *suite = suite_create(name);

@@ -105,6 +105,39 @@ START_TEST(a_long_word_takes_no_square_time) {
 }
 END_TEST
 
+static tpt_status encode_long(watcher *w) {
+  enum { LENGTH = 1 << 20 };
+  static char text[LENGTH];
+  tpti_run run = watched(w);
+  tpti_ids out = {0};
+  tpti_tokenizer *t = make_parts(
+      (parts){.model = "{'type':'BPE','vocab':{'a':0,'aa':1,'aaaa':2},'merges':['a a','aa aa']}"});
+  memset(text, 'a', sizeof text);
+  tpt_status status = tpti_tokenizer_encode(t, &run, text, LENGTH, false, &out);
+  tpti_tokenizer_free(t);
+  if (!status) w->last = run.done; /* with a fast machine the last call is a while ago */
+  return status;
+}
+
+START_TEST(a_long_word_tells_how_far_it_is) {
+  watcher w = {0};
+  ck_assert_int_eq(encode_long(&w), TPT_OK);
+  ck_assert_int_gt(w.calls, 1);
+  ck_assert(!w.back);
+  ck_assert_double_gt(w.last, 0.5);
+  ck_assert_double_le(w.last, 1);
+}
+END_TEST
+
+START_TEST(a_long_word_can_be_ended_in_its_middle) {
+  watcher w = {.ends = 3};
+  ck_assert_int_eq(encode_long(&w), TPT_E_CANCELLED);
+  ck_assert_int_eq(w.calls, 3);
+  ck_assert_double_lt(w.last, 1);
+}
+END_TEST
+
 TEST_MAIN("bpe", lowest_rank_first_then_leftmost, equal_symbols_merge_from_the_left,
           later_merge_of_a_pair_holds, unknown_characters, byte_fallback, without_unknown_token,
-          prefix_and_suffix, ignore_merges_takes_whole_words, a_long_word_takes_no_square_time)
+          prefix_and_suffix, ignore_merges_takes_whole_words, a_long_word_takes_no_square_time,
+          a_long_word_tells_how_far_it_is, a_long_word_can_be_ended_in_its_middle)

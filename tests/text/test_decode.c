@@ -136,7 +136,7 @@ START_TEST(lossy_text) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     tpti_buffer out;
     tpti_buffer_init(&out, &tpti_memory_default);
-    tpti_lossy_append(&out, rows[i].bytes, strlen(rows[i].bytes));
+    tpti_lossy_append(NULL, &out, rows[i].bytes, strlen(rows[i].bytes));
     ck_assert_uint_eq(out.used, strlen(rows[i].text));
     if (out.used) ck_assert_mem_eq(out.data, rows[i].text, out.used);
     tpti_buffer_free(&out);
@@ -188,6 +188,43 @@ START_TEST(memory_may_run_out_anywhere) {
 }
 END_TEST
 
+static tpt_status decode_long(watcher *w, bool tail, tpti_run *run) {
+  enum { COUNT = 1 << 18 };
+  static int32_t ids[COUNT]; /* all "a" */
+  tpti_buffer out;
+  tpti_tokenizer *t = make_parts((parts){.decoder = "{'type':'ByteLevel'}"});
+  tpti_buffer_init(&out, &tpti_memory_default);
+  *run = watched(w);
+  tpt_status status = tail ? tpti_tokenizer_decode_tail(t, run, ids, COUNT, COUNT / 2, &out)
+                           : tpti_tokenizer_decode(t, run, ids, COUNT, &out);
+  if (!status) ck_assert_uint_eq(out.used, tail ? COUNT / 2 : COUNT);
+  tpti_buffer_free(&out);
+  tpti_tokenizer_free(t);
+  return status;
+}
+
+START_TEST(it_tells_how_far_it_is) {
+  for (int tail = 0; tail < 2; tail++) {
+    watcher w = {0};
+    tpti_run run;
+    ck_assert_int_eq(decode_long(&w, tail, &run), TPT_OK);
+    ck_assert_int_gt(w.calls, 0);
+    ck_assert(!w.back);
+    ck_assert_double_gt(run.done, 0.5);
+    ck_assert_double_le(run.done, 1);
+  }
+}
+END_TEST
+
+START_TEST(the_progress_function_ends_it) {
+  watcher w = {.ends = 1};
+  tpti_run run;
+  ck_assert_int_eq(decode_long(&w, false, &run), TPT_E_CANCELLED);
+  ck_assert_int_eq(w.calls, 1);
+}
+END_TEST
+
 TEST_MAIN("decode", byte_fallback, byte_level, others, ids_out_of_range_are_named,
           gaps_are_passed_over, tails_hold_an_incomplete_character, tails_of_byte_fallback,
-          lossy_text, incomplete_ends, memory_may_run_out_anywhere)
+          lossy_text, incomplete_ends, memory_may_run_out_anywhere, it_tells_how_far_it_is,
+          the_progress_function_ends_it)

@@ -115,7 +115,7 @@ static const char *normal(const char *normalizer, const char *text) {
   tpti_buffer result, scratch;
   tpti_buffer_init(&result, &tpti_memory_default);
   tpti_buffer_init(&scratch, &tpti_memory_default);
-  ck_assert_int_eq(tpti_matchers_create(&t->normalizer, &matchers), TPT_OK);
+  ck_assert_int_eq(tpti_matchers_create(&t->normalizer, NULL, &matchers), TPT_OK);
   ck_assert_int_eq(
       tpti_steps_normalize(&t->normalizer, &matchers, text, strlen(text), &result, &scratch),
       TPT_OK);

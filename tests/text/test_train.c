@@ -3,6 +3,7 @@
 
 #include "make.h"
 #include "text/pairs.h"
+#include "text/sort.h"
 
 static tpti_tokenizer *bpe_of(const char *text, size_t vocab) {
   tpti_run run = {0};
@@ -141,7 +142,59 @@ START_TEST(memory_may_run_out_anywhere) {
 }
 END_TEST
 
+/* Distinct words, each once or twice. */
+static const char *many_words(size_t *length) {
+  enum { COUNT = 20000 };
+  static char text[COUNT * 8];
+  size_t used = 0;
+  for (unsigned i = 0; i < COUNT; i++)
+    used += (size_t)snprintf(text + used, sizeof text - used, "w%u ", i * 7919u % 15000u);
+  *length = used;
+  return text;
+}
+
+START_TEST(training_tells_how_far_it_is) {
+  size_t length;
+  const char *text = many_words(&length);
+  for (int words = 0; words < 2; words++) {
+    watcher w = {0};
+    tpti_run run = watched(&w);
+    tpti_tokenizer *t = NULL;
+    tpt_status status = words
+                            ? tpti_tokenizer_words(&tpti_memory_default, &run, text, length, 9, &t)
+                            : tpti_tokenizer_bpe(&tpti_memory_default, &run, text, length, 300, &t);
+    ck_assert_int_eq(status, TPT_OK);
+    ck_assert_int_gt(w.calls, 0);
+    ck_assert(!w.back);
+    ck_assert_double_gt(run.done, 0.5);
+    ck_assert_double_le(run.done, 1);
+    tpti_tokenizer_free(t);
+  }
+}
+END_TEST
+
+static int by_value(const void *a, const void *b) {
+  uint32_t one = *(const uint32_t *)a, two = *(const uint32_t *)b;
+  return (one > two) - (one < two);
+}
+
+START_TEST(sorting) {
+  enum { MOST = 10000 };
+  static const size_t counts[] = {0, 1, 2047, 2048, 2049, 4096, 6143, MOST};
+  static uint32_t values[MOST];
+  for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+    uint64_t sum = 0, after = 0;
+    for (size_t i = 0; i < counts[c]; i++) sum += values[i] = (uint32_t)i * 2654435761u % 5000;
+    tpti_items items = {.at = values, .count = counts[c], .size = sizeof *values};
+    ck_assert_int_eq(tpti_sort(&tpti_memory_default, NULL, items, by_value), TPT_OK);
+    for (size_t i = 0; i < counts[c]; i++) after += values[i];
+    for (size_t i = 1; i < counts[c]; i++) ck_assert_uint_le(values[i - 1], values[i]);
+    ck_assert_uint_eq(sum, after);
+  }
+}
+END_TEST
+
 TEST_MAIN("train", commonest_pair_first, equal_counts_go_by_ids, runs_of_one_letter,
           an_empty_text_leaves_the_bytes, vocabulary_sizes_are_checked,
           words_by_frequency_then_first_appearance, counting, pairs_come_by_count,
-          memory_may_run_out_anywhere)
+          memory_may_run_out_anywhere, training_tells_how_far_it_is, sorting)
