@@ -2,7 +2,7 @@
  * parts, whichever way they are cut. */
 #include "session.h"
 
-/* 2,560 rows: groups of 16, 16 and 8 sequences of 64. */
+/* 2,560 rows: groups of 32 and 8 sequences of 64. */
 enum { SEQUENCES = 40, SEQ = 64 };
 
 static const char description[] =
