@@ -21,6 +21,11 @@ typedef struct tpti_buffer {
 void tpti_buffer_init(tpti_buffer *buffer, const tpti_memory *memory);
 void tpti_buffer_free(tpti_buffer *buffer);
 
+/* Where the bytes from `offset` on lie; of a buffer that never held any an empty text. */
+static inline const char *tpti_buffer_at(const tpti_buffer *buffer, size_t offset) {
+  return buffer->data ? buffer->data + offset : "";
+}
+
 /* Room for `bytes` more at data + used, not counted as used yet; NULL when it fails. */
 void *tpti_buffer_reserve(tpti_buffer *buffer, size_t bytes);
 bool tpti_buffer_append(tpti_buffer *buffer, const void *data, size_t bytes);

@@ -42,11 +42,11 @@ const tpti_added_token *tpti_added_at(const tpti_added *added, size_t index) {
 }
 
 const char *tpti_added_text(const tpti_added *added, const tpti_added_token *token) {
-  return added->text.data + token->offset;
+  return tpti_buffer_at(&added->text, token->offset);
 }
 
 const char *tpti_added_spoken(const tpti_added *added, const tpti_added_token *token) {
-  return added->text.data + token->spoken_offset;
+  return tpti_buffer_at(&added->text, token->spoken_offset);
 }
 
 const tpti_added_token *tpti_added_find(const tpti_added *added, const char *text, size_t length) {

@@ -25,7 +25,7 @@ tpti_counted *tpti_counts_at(const tpti_counts *counts, size_t index) {
 const char *tpti_counts_text(const tpti_counts *counts, size_t index, size_t *length) {
   const tpti_counted *entry = tpti_counts_at(counts, index);
   *length = entry->length;
-  return counts->text.data + entry->offset;
+  return tpti_buffer_at(&counts->text, entry->offset);
 }
 
 /* The slot that holds the text, or the free one where it would go. Slots are index + 1. */

@@ -27,7 +27,7 @@ const char *tpti_strings_at(const tpti_strings *list, size_t index, size_t *leng
   const size_t *ends = (const size_t *)(const void *)list->ends.data;
   size_t start = index ? ends[index - 1] : 0;
   *length = ends[index] - start;
-  return list->text.data + start;
+  return tpti_buffer_at(&list->text, start);
 }
 
 /* ---- steps that make one string of all ---- */

@@ -52,7 +52,7 @@ const tpti_token *tpti_vocab_at(const tpti_vocab *vocab, size_t index) {
 }
 
 const char *tpti_vocab_text(const tpti_vocab *vocab, const tpti_token *token) {
-  return vocab->text.data + token->offset;
+  return tpti_buffer_at(&vocab->text, token->offset);
 }
 
 static int by_id(const void *a, const void *b) {

@@ -224,7 +224,7 @@ START_TEST(descriptions_of_more_than_is_there) {
       {"vocab_size: 23", "vocab_size: 1000000", "embedding.token_emb.weight has shape [23, 24]"}};
   session s = start("");
   image whole = image_from(s.model);
-  tpti_test_allocator a;
+  static tpti_test_allocator a; /* the reader outlives this function */
   tpti_test_allocator_init(&a);
   ok(tpt_context_set_allocator(reader, &a.allocator));
   size_t held = atomic_load(&a.blocks);
