@@ -58,15 +58,18 @@ static float *noise(size_t count, uint64_t seed) {
 }
 
 static void once(tpti_run *run, const shape *s, const arrays *a) {
-  if (s->kind == 'f') tpti_linear_forward(run, a->y, NULL, a->x, a->w, s->M, s->out, s->in);
-  if (s->kind == 'i') tpti_linear_backward_input(run, a->x, NULL, a->y, a->w, s->M, s->out, s->in);
+  if (s->kind == 'f')
+    tpti_linear_forward(run, a->y, NULL, a->x, (tpti_weight){.w = a->w}, s->M, s->out, s->in);
+  if (s->kind == 'i')
+    tpti_linear_backward_input(run, a->x, NULL, a->y, (tpti_weight){.w = a->w}, s->M, s->out,
+                               s->in);
   if (s->kind == 'w') tpti_linear_backward_weight(run, a->w, a->y, a->x, s->M, s->out, s->in);
 }
 
 static size_t most_pack(void) {
   size_t most = 0;
   for (const shape *s = shapes; s < shapes + SHAPES; s++) {
-    size_t bytes = tpti_linear_pack(s->M, s->out, s->in, true);
+    size_t bytes = tpti_linear_pack(TPTI_PRECISION_F32, s->M, s->out, s->in, true);
     if (bytes > most) most = bytes;
   }
   return most;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/precision.h"
 
 /* Scratch bytes that each thread has for itself while it works: the packed panels of a product or
  * the tiles of attention. 1 MiB is the second-level cache of the machines in view, of which packed
@@ -38,6 +39,7 @@ int64_t tpti_now(void);
 typedef struct tpti_run {
   tpti_pool *pool;                    /* NULL: this thread alone */
   const struct tpti_kernels *kernels; /* the inner loops for this processor */
+  tpti_precision precision;           /* of products; other than F32 only where AMX may be used */
   void *scratch;                      /* TPTI_SCRATCH bytes for the calling thread */
   void *pack; /* the packed operand of a product, shared by its threads (op/linear.h) */
   tpt_progress_fn progress; /* may be NULL */

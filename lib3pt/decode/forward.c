@@ -6,6 +6,7 @@
 #include "op/attention.h"
 #include "op/dc_inject.h"
 #include "op/linear.h"
+#include "op/linear_rows.h"
 #include "op/phase_norm.h"
 #include "op/phase_rotate.h"
 #include "op/rope.h"
@@ -31,7 +32,7 @@ static void linear(const pass *p, float *y, const float *base, const float *x, c
   if (p->rows->many || p->M <= FEW_ROWS)
     tpti_linear_rows(p->run, y, base, x, w, p->M, out, in);
   else
-    tpti_linear_forward(p->run, y, base, x, w, p->M, out, in);
+    tpti_linear_forward(p->run, y, base, x, (tpti_weight){.w = w}, p->M, out, in);
 }
 
 static tpti_sequence *sequence_of(const pass *p, size_t row) {
@@ -170,5 +171,5 @@ void tpti_decode_head(tpti_run *run, const tpti_network *net, const tpti_decode_
   if (alone || count <= FEW_ROWS)
     tpti_linear_rows(run, logits, NULL, x, w, count, d->V, d->D);
   else
-    tpti_linear_forward(run, logits, NULL, x, w, count, d->V, d->D);
+    tpti_linear_forward(run, logits, NULL, x, (tpti_weight){.w = w}, count, d->V, d->D);
 }

@@ -36,7 +36,8 @@ static size_t pack_bytes(const tpti_decode_work *w, const tpti_dims *d) {
                               {w->head_rows, d->V, d->D}};
   size_t most = 0;
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-    size_t bytes = tpti_linear_pack(shapes[i][0], shapes[i][1], shapes[i][2], false);
+    size_t bytes =
+        tpti_linear_pack(TPTI_PRECISION_F32, shapes[i][0], shapes[i][1], shapes[i][2], false);
     if (bytes > most) most = bytes;
   }
   return most;

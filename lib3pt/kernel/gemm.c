@@ -8,6 +8,7 @@
 
 #include <blis.h>
 
+#include "kernel/amx.h"
 #include "kernel/kernel.h"
 
 /* Tiles: enough rows to repay the packing of B, few enough that 8192 rows make 16 tiles; as many
@@ -113,7 +114,8 @@ static void add_slices(void *argument, size_t item, void *scratch) {
   }
 }
 
-size_t tpti_gemm_pack(size_t m, size_t n, size_t k) {
+size_t tpti_gemm_pack(tpti_precision precision, size_t m, size_t n, size_t k) {
+  if (precision != TPTI_PRECISION_F32) return tpti_amx_pack(precision, m, n, k);
   if (most_slices(m, n, k) == 1) return 0;
   const size_t bound = (size_t)TILES * SLICE_ROWS * SLICE_COLUMNS;
   size_t floats = m > bound / n / TILES ? bound : m * n * TILES;
@@ -133,6 +135,10 @@ void tpti_gemm_run(tpti_run *run, const tpti_gemm *g) {
   assert(g->a_row == 1 || g->a_col == 1);
   assert(g->b_row == 1 || g->b_col == 1);
   if (g->m == 0 || g->n == 0) return;
+  if (run->precision != TPTI_PRECISION_F32) {
+    tpti_amx_run(run, g);
+    return;
+  }
   job j = {.whole = g, .tile = run->kernels->gemm_tile, .partial = run->pack};
   if (by_blis(run->kernels)) j.tile = tpti_gemm_tile_blis;
   cut(&j, run->kernels->mr, run->kernels->nr);
@@ -140,6 +146,15 @@ void tpti_gemm_run(tpti_run *run, const tpti_gemm *g) {
   if (j.slices == 1) return;
   assert(run->pack);
   tpti_parallel(run, ceil_div(g->m, ADD_ROWS), add_slices, &j);
+}
+
+size_t tpti_gemm_packed_bytes(tpti_precision precision, size_t n, size_t k) {
+  if (precision != TPTI_PRECISION_F32) return tpti_amx_packed_bytes(precision, n, k);
+  return 0; /* F32 PACKED: TO COME */
+}
+
+void tpti_gemm_pack_b(tpti_run *run, void *packed, const tpti_gemm *g) {
+  if (run->precision != TPTI_PRECISION_F32) tpti_amx_pack_b(run, packed, g);
 }
 
 const char *tpti_gemm_name(const tpti_kernels *kernels) {

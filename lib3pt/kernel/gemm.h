@@ -9,6 +9,7 @@
 typedef struct tpti_gemm {
   float *c;
   const float *base, *a, *b;
+  const void *packed; /* the whole of B as tpti_gemm_pack left it, or NULL; b is given either way */
   size_t c_row, base_row, a_row, a_col, b_row, b_col;
   size_t m, n, k;
 } tpti_gemm;
@@ -36,8 +37,16 @@ tpti_gemm_tile_fn tpti_gemm_tile_blis;
  * tpti_gemm_pack(m, n, k) bytes; it may be NULL where that is 0. */
 void tpti_gemm_run(tpti_run *run, const tpti_gemm *g);
 
-/* Never less for larger sizes, at most 3 MiB, and 0 for small products. */
-size_t tpti_gemm_pack(size_t m, size_t n, size_t k);
+/* Bytes of run->pack. Never less for larger sizes. In float32 at most 3 MiB, and 0 for small
+ * products. */
+size_t tpti_gemm_pack(tpti_precision precision, size_t m, size_t n, size_t k);
+
+/* B, the b, b_row, b_col, n and k of g, packed once on the threads of the run for many products
+ * with the run's kernels and precision. */
+void tpti_gemm_pack_b(tpti_run *run, void *packed, const tpti_gemm *g);
+
+/* Bytes of such a B, the same for every processor. */
+size_t tpti_gemm_packed_bytes(tpti_precision precision, size_t n, size_t k);
 
 /* What multiplies with this table: "own avx512", "blis". */
 const char *tpti_gemm_name(const struct tpti_kernels *kernels);

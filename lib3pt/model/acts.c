@@ -57,11 +57,11 @@ static void layout_blocks(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
 
 static size_t pack_bytes(const tpti_acts *a, const tpti_dims *d) {
   size_t M = a->group, D = d->D;
-  size_t bytes = tpti_linear_pack(a->chunk, d->V, D, true);
-  bytes = largest(bytes, tpti_linear_pack(M, qkv_width(d), D, true));
-  bytes = largest(bytes, tpti_linear_pack(M, D, D, true));
-  bytes = largest(bytes, tpti_linear_pack(M, 2 * d->F, D, true));
-  return largest(bytes, tpti_linear_pack(M, D, d->F, true));
+  size_t bytes = tpti_linear_pack(a->precision, a->chunk, d->V, D, true);
+  bytes = largest(bytes, tpti_linear_pack(a->precision, M, qkv_width(d), D, true));
+  bytes = largest(bytes, tpti_linear_pack(a->precision, M, D, D, true));
+  bytes = largest(bytes, tpti_linear_pack(a->precision, M, 2 * d->F, D, true));
+  return largest(bytes, tpti_linear_pack(a->precision, M, D, d->F, true));
 }
 
 static void layout_work(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
@@ -79,7 +79,7 @@ static void layout_work(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
 }
 
 void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tpti_plan *plan) {
-  *a = (tpti_acts){.recompute = r->recompute == TPTI_RECOMPUTE_BLOCK};
+  *a = (tpti_acts){.recompute = r->recompute == TPTI_RECOMPUTE_BLOCK, .precision = r->precision};
   if (!tpti_mul(&a->room, r->batch, r->seq_len)) plan->overflow = true;
   a->chunk = chunk_rows(d->V, a->room);
   a->group = smallest(a->room, largest(GROUP_ROWS, d->max_seq_len));

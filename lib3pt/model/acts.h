@@ -23,6 +23,7 @@ typedef struct tpti_acts {
   size_t group;   /* the most rows that go through a block together */
   size_t chunk;   /* rows of logits at a time */
   bool recompute; /* blocks share their insides */
+  tpti_precision precision; /* of the recipe: what space is held for */
   tpti_block_acts *blocks;
   float *cosine, *sine;      /* [L, D / 2] of the rotations */
   float *embedding;          /* [M, D] stream after DC injection */

@@ -82,11 +82,13 @@ static void attend(const block *b, const float *h) {
   float *q = b->at.qkv, *k = q + d->D, *v = k + d->K * shape.E;
 
   tpti_phase_norm_forward(b->run, b->work->n, b->at.rstd1, h, b->w.n1, b->eps, b->M, d->D, d->N);
-  tpti_linear_forward(b->run, q, NULL, b->work->n, b->w.qkv, b->M, b->qkv, d->D);
+  tpti_linear_forward(b->run, q, NULL, b->work->n, (tpti_weight){.w = b->w.qkv}, b->M, b->qkv,
+                      d->D);
   tpti_rope_forward(b->run, q, b->qkv, d->H + d->K, net->rope_cosine, net->rope_sine, 0, b->M,
                     b->pass->T, shape.E);
   tpti_attention_forward(b->run, b->at.y, b->at.lse, q, k, v, &shape);
-  tpti_linear_forward(b->run, b->at.attended, h, b->at.y, b->w.o, b->M, d->D, d->D);
+  tpti_linear_forward(b->run, b->at.attended, h, b->at.y, (tpti_weight){.w = b->w.o}, b->M, d->D,
+                      d->D);
 }
 
 static void rotate(const block *b) {
@@ -100,13 +102,15 @@ static void gate(const block *b) {
   const tpti_dims *d = b->dims;
   tpti_phase_norm_forward(b->run, b->work->n, b->at.rstd2, b->at.rotated, b->w.n2, b->eps, b->M,
                           d->D, d->N);
-  tpti_linear_forward(b->run, b->at.gate_up, NULL, b->work->n, b->w.gate_up, b->M, 2 * d->F, d->D);
+  tpti_linear_forward(b->run, b->at.gate_up, NULL, b->work->n, (tpti_weight){.w = b->w.gate_up},
+                      b->M, 2 * d->F, d->D);
 }
 
 static void feed_forward(const block *b) {
   const tpti_dims *d = b->dims;
   tpti_swiglu_forward(b->run, b->work->act, b->at.gate_up, b->M, d->F);
-  tpti_linear_forward(b->run, b->at.out, b->at.rotated, b->work->act, b->w.down, b->M, d->D, d->F);
+  tpti_linear_forward(b->run, b->at.out, b->at.rotated, b->work->act, (tpti_weight){.w = b->w.down},
+                      b->M, d->D, d->F);
 }
 
 void tpti_block_forward(const tpti_pass *pass, size_t l, const float *h) {
@@ -126,12 +130,14 @@ static void feed_forward_backward(const block *b, const tpti_block_params *g) {
 
   tpti_swiglu_forward(b->run, w->act, b->at.gate_up, b->M, d->F);
   tpti_linear_backward_weight(b->run, g->down, b->dh, w->act, b->M, d->D, d->F);
-  tpti_linear_backward_input(b->run, dact, NULL, b->dh, b->w.down, b->M, d->D, d->F);
+  tpti_linear_backward_input(b->run, dact, NULL, b->dh, (tpti_weight){.w = b->w.down}, b->M, d->D,
+                             d->F);
   tpti_swiglu_backward(b->run, dgate_up, dact, b->at.gate_up, b->M, d->F);
 
   tpti_phase_norm_forward(b->run, w->n, NULL, b->at.rotated, b->w.n2, b->eps, b->M, d->D, d->N);
   tpti_linear_backward_weight(b->run, g->gate_up, dgate_up, w->n, b->M, 2 * d->F, d->D);
-  tpti_linear_backward_input(b->run, w->dn, NULL, dgate_up, b->w.gate_up, b->M, 2 * d->F, d->D);
+  tpti_linear_backward_input(b->run, w->dn, NULL, dgate_up, (tpti_weight){.w = b->w.gate_up}, b->M,
+                             2 * d->F, d->D);
   tpti_phase_norm_backward(b->run, b->dh, g->n2, w->partial, w->dn, b->at.rotated, b->at.rstd2,
                            b->w.n2, b->M, d->D, d->N);
 }
@@ -155,7 +161,7 @@ static void attention_backward(const block *b, const tpti_block_params *g, float
   float *dy = w->dn;
 
   tpti_linear_backward_weight(b->run, g->o, b->dh, b->at.y, b->M, d->D, d->D);
-  tpti_linear_backward_input(b->run, dy, NULL, b->dh, b->w.o, b->M, d->D, d->D);
+  tpti_linear_backward_input(b->run, dy, NULL, b->dh, (tpti_weight){.w = b->w.o}, b->M, d->D, d->D);
   tpti_attention_backward(b->run, dqkv, dqkv + d->D, dqkv + d->D + KE, w->attention, dy, b->at.y,
                           b->at.lse, q, q + d->D, q + d->D + KE, &shape);
   tpti_rope_backward(b->run, dqkv, b->qkv, d->H + d->K, net->rope_cosine, net->rope_sine, 0, b->M,
@@ -170,7 +176,8 @@ static void attend_backward(const block *b, const float *h, const tpti_block_par
   attention_backward(b, g, dqkv);
   tpti_phase_norm_forward(b->run, w->n, NULL, h, b->w.n1, b->eps, b->M, d->D, d->N);
   tpti_linear_backward_weight(b->run, g->qkv, dqkv, w->n, b->M, b->qkv, d->D);
-  tpti_linear_backward_input(b->run, w->dn, NULL, dqkv, b->w.qkv, b->M, b->qkv, d->D);
+  tpti_linear_backward_input(b->run, w->dn, NULL, dqkv, (tpti_weight){.w = b->w.qkv}, b->M, b->qkv,
+                             d->D);
   tpti_phase_norm_backward(b->run, b->dh, g->n1, w->partial, w->dn, h, b->at.rstd1, b->w.n1, b->M,
                            d->D, d->N);
 }

@@ -7,14 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum tpti_decay { TPTI_DECAY_ALL, TPTI_DECAY_MATRICES } tpti_decay;
+#include "base/precision.h"
 
-typedef enum tpti_precision {
-  TPTI_PRECISION_F32,
-  TPTI_PRECISION_BF16X3,
-  TPTI_PRECISION_BF16X6,
-  TPTI_PRECISION_BF16
-} tpti_precision;
+typedef enum tpti_decay { TPTI_DECAY_ALL, TPTI_DECAY_MATRICES } tpti_decay;
 
 typedef enum tpti_recompute { TPTI_RECOMPUTE_NONE, TPTI_RECOMPUTE_BLOCK } tpti_recompute;
 

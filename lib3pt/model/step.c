@@ -73,7 +73,8 @@ static void head_forward(const tpti_pass *pass, chunk c, float *logits) {
   const tpti_dims *d = &pass->net->dims;
   tpti_run_at(pass->run, (double)c.first / (double)pass->M);
   tpti_linear_forward(pass->run, logits, NULL, pass->acts->final + c.first * d->D,
-                      pass->net->weights + pass->net->params.head, c.rows, d->V, d->D);
+                      (tpti_weight){.w = pass->net->weights + pass->net->params.head}, c.rows, d->V,
+                      d->D);
 }
 
 /* dh's rows of the chunk, and the gradients of head and final norm, from dlogits. */
@@ -84,8 +85,8 @@ static void head_backward(const tpti_pass *pass, chunk c, const float *dlogits, 
   size_t head = net->params.head, at = c.first * d->D;
   tpti_linear_backward_weight(pass->run, gradients + head, dlogits, a->final + at, c.rows, d->V,
                               d->D);
-  tpti_linear_backward_input(pass->run, a->dn, NULL, dlogits, net->weights + head, c.rows, d->V,
-                             d->D);
+  tpti_linear_backward_input(pass->run, a->dn, NULL, dlogits,
+                             (tpti_weight){.w = net->weights + head}, c.rows, d->V, d->D);
   memset(a->dh + at, 0, c.rows * d->D * sizeof(float));
   tpti_phase_norm_backward(pass->run, a->dh + at, gradients + net->params.norm_f, a->partial, a->dn,
                            entering(a, d->L) + at, a->rstd_f + c.first * d->N,

@@ -1,44 +1,53 @@
 /* Linear maps without bias (linear.h). */
 #include "op/linear.h"
 
-#include <assert.h>
-
 #include "kernel/kernel.h"
 
-void tpti_linear_forward(tpti_run *run, float *y, const float *base, const float *x, const float *w,
-                         size_t M, size_t out, size_t in) {
-  tpti_gemm g = {.c = y,
-                 .base = base,
-                 .a = x,
-                 .b = w,
-                 .c_row = out,
-                 .base_row = out,
-                 .a_row = in,
-                 .a_col = 1,
-                 .b_row = 1,
-                 .b_col = in,
-                 .m = M,
-                 .n = out,
-                 .k = in};
+/* B of y = x B is W^T, of dx = dy B it is W. */
+static tpti_gemm forward_operand(const float *w, size_t out, size_t in) {
+  return (tpti_gemm){.b = w, .b_row = 1, .b_col = in, .n = out, .k = in};
+}
+static tpti_gemm input_operand(const float *w, size_t out, size_t in) {
+  return (tpti_gemm){.b = w, .b_row = in, .b_col = 1, .n = in, .k = out};
+}
+
+/* c [M, n] = base + a [M, k] B, rows without gaps. */
+static void multiply(tpti_run *run, tpti_gemm operand, const void *packed, float *c,
+                     const float *base, const float *a, size_t M) {
+  tpti_gemm g = operand;
+  g.packed = packed;
+  g.c = c, g.c_row = g.n;
+  g.base = base, g.base_row = g.n;
+  g.a = a, g.a_row = g.k, g.a_col = 1;
+  g.m = M;
   tpti_gemm_run(run, &g);
 }
 
+void tpti_linear_forward(tpti_run *run, float *y, const float *base, const float *x, tpti_weight w,
+                         size_t M, size_t out, size_t in) {
+  multiply(run, forward_operand(w.w, out, in), w.forward, y, base, x, M);
+}
+
 void tpti_linear_backward_input(tpti_run *run, float *dx, const float *base, const float *dy,
-                                const float *w, size_t M, size_t out, size_t in) {
-  tpti_gemm g = {.c = dx,
-                 .base = base,
-                 .a = dy,
-                 .b = w,
-                 .c_row = in,
-                 .base_row = in,
-                 .a_row = out,
-                 .a_col = 1,
-                 .b_row = in,
-                 .b_col = 1,
-                 .m = M,
-                 .n = in,
-                 .k = out};
-  tpti_gemm_run(run, &g);
+                                tpti_weight w, size_t M, size_t out, size_t in) {
+  multiply(run, input_operand(w.w, out, in), w.input, dx, base, dy, M);
+}
+
+void tpti_linear_pack_forward(tpti_run *run, void *packed, const float *w, size_t out, size_t in) {
+  const tpti_gemm operand = forward_operand(w, out, in);
+  tpti_gemm_pack_b(run, packed, &operand);
+}
+
+void tpti_linear_pack_input(tpti_run *run, void *packed, const float *w, size_t out, size_t in) {
+  const tpti_gemm operand = input_operand(w, out, in);
+  tpti_gemm_pack_b(run, packed, &operand);
+}
+
+static size_t most(size_t a, size_t b) { return a > b ? a : b; }
+
+size_t tpti_linear_packed_bytes(tpti_precision precision, size_t out, size_t in) {
+  return most(tpti_gemm_packed_bytes(precision, out, in),
+              tpti_gemm_packed_bytes(precision, in, out));
 }
 
 void tpti_linear_backward_weight(tpti_run *run, float *dw, const float *dy, const float *x,
@@ -59,41 +68,9 @@ void tpti_linear_backward_weight(tpti_run *run, float *dw, const float *dy, cons
   tpti_gemm_run(run, &g);
 }
 
-/* Bytes of w that one item reads: some 10 us at the speed of memory. */
-enum { ITEM_BYTES = 1 << 17 };
-
-typedef struct rows_job {
-  tpti_dots dots;
-  tpti_dots_fn *kernel;
-  size_t step; /* rows of w an item */
-} rows_job;
-
-static void rows_item(void *argument, size_t item, void *scratch) {
-  (void)scratch;
-  const rows_job *j = argument;
-  tpti_dots d = j->dots;
-  size_t from = item * j->step;
-  d.w += from * d.in;
-  d.y += from;
-  if (d.base) d.base += from;
-  d.out = d.out - from < j->step ? d.out - from : j->step;
-  j->kernel(&d);
-}
-
-void tpti_linear_rows(tpti_run *run, float *y, const float *base, const float *x, const float *w,
-                      size_t M, size_t out, size_t in) {
-  assert(in > 0);
-  rows_job j = {
-      .dots = {.y = y, .base = base, .x = x, .w = w, .y_row = out, .rows = M, .out = out, .in = in},
-      .kernel = run->kernels->dots,
-      .step = ITEM_BYTES / (in * sizeof(float)) + 1};
-  tpti_parallel(run, (out + j.step - 1) / j.step, rows_item, &j);
-}
-
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-
-size_t tpti_linear_pack(size_t M, size_t out, size_t in, bool training) {
-  size_t forward = tpti_gemm_pack(M, out, in);
+size_t tpti_linear_pack(tpti_precision precision, size_t M, size_t out, size_t in, bool training) {
+  size_t forward = tpti_gemm_pack(precision, M, out, in);
   if (!training) return forward;
-  return most(forward, most(tpti_gemm_pack(M, in, out), tpti_gemm_pack(out, in, M)));
+  size_t input = tpti_gemm_pack(precision, M, in, out);
+  return most(forward, most(input, tpti_gemm_pack(precision, out, in, M)));
 }

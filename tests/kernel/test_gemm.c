@@ -265,15 +265,17 @@ START_TEST(pack_grows_with_the_sizes_and_is_bounded) {
   for (size_t i = 0; i < 10; i++) {
     for (size_t j = 0; j < 10; j++) {
       for (size_t p = 0; p + 1 < 10; p++) {
-        size_t bytes = tpti_gemm_pack(sizes[i], sizes[j], sizes[p]);
-        ck_assert_uint_le(bytes, tpti_gemm_pack(sizes[i], sizes[j], sizes[p + 1]));
-        ck_assert_uint_le(bytes, tpti_gemm_pack(sizes[i], sizes[j] + 1, sizes[p]));
+        size_t bytes = tpti_gemm_pack(TPTI_PRECISION_F32, sizes[i], sizes[j], sizes[p]);
+        ck_assert_uint_le(bytes,
+                          tpti_gemm_pack(TPTI_PRECISION_F32, sizes[i], sizes[j], sizes[p + 1]));
+        ck_assert_uint_le(bytes,
+                          tpti_gemm_pack(TPTI_PRECISION_F32, sizes[i], sizes[j] + 1, sizes[p]));
         ck_assert_uint_le(bytes, 16 * 256 * 192 * sizeof(float));
       }
     }
   }
-  ck_assert_uint_eq(tpti_gemm_pack(64, 64, 64), 0);
-  ck_assert_uint_eq(tpti_gemm_pack(1, 1, 32000), 0);
+  ck_assert_uint_eq(tpti_gemm_pack(TPTI_PRECISION_F32, 64, 64, 64), 0);
+  ck_assert_uint_eq(tpti_gemm_pack(TPTI_PRECISION_F32, 1, 1, 32000), 0);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* Linear maps against their equations in float64. */
 #include "op/linear.h"
+#include "op/linear_rows.h"
 
 #include "gradient.h"
 #include "support/runner.h"
@@ -50,7 +51,8 @@ START_TEST(forward_is_the_equation) {
   tpti_run *run = tpti_test_run(2);
   float *x = filled(&a, s->M * s->in, 1), *w = filled(&a, s->out * s->in, 2);
   float *other = filled(&a, s->M * s->out, 3), *y = output(&a, other, s->M * s->out, kind);
-  tpti_linear_forward(run, y, base_of(y, other, kind), x, w, s->M, s->out, s->in);
+  tpti_linear_forward(run, y, base_of(y, other, kind), x, (tpti_weight){.w = w}, s->M, s->out,
+                      s->in);
   double *want = equation(&a, kind == NO_BASE ? NULL : other, (view){x, s->in, 1},
                           (view){w, s->in, 1}, s->M, s->out, s->in);
   tpti_test_near(y, want, s->M * s->out, near_forward);
@@ -66,7 +68,8 @@ START_TEST(backward_input_is_the_equation) {
   tpti_run *run = tpti_test_run(2);
   float *dy = filled(&a, s->M * s->out, 1), *w = filled(&a, s->out * s->in, 2);
   float *other = filled(&a, s->M * s->in, 3), *dx = output(&a, other, s->M * s->in, kind);
-  tpti_linear_backward_input(run, dx, base_of(dx, other, kind), dy, w, s->M, s->out, s->in);
+  tpti_linear_backward_input(run, dx, base_of(dx, other, kind), dy, (tpti_weight){.w = w}, s->M,
+                             s->out, s->in);
   double *want = equation(&a, kind == NO_BASE ? NULL : other, (view){dy, s->out, 1},
                           (view){w, 1, s->in}, s->M, s->in, s->out);
   tpti_test_near(dx, want, s->M * s->in, near_backward);
@@ -127,14 +130,14 @@ START_TEST(threads_do_not_change_bits) {
   arrays a = {0};
   float *x = filled(&a, M * IN, 1), *w = filled(&a, OUT * IN, 2), *dy = filled(&a, M * OUT, 3);
   float *y[THREAD_COUNTS], *dx[THREAD_COUNTS], *dw[THREAD_COUNTS];
-  ck_assert_uint_gt(tpti_linear_pack(M, OUT, IN, true), 0);
+  ck_assert_uint_gt(tpti_linear_pack(TPTI_PRECISION_F32, M, OUT, IN, true), 0);
   for (size_t t = 0; t < THREAD_COUNTS; t++) {
     tpti_run *run = tpti_test_run(thread_counts[t]);
     y[t] = poisoned(&a, M * OUT);
     dx[t] = poisoned(&a, M * IN);
     dw[t] = copied(&a, w, OUT * IN);
-    tpti_linear_forward(run, y[t], NULL, x, w, M, OUT, IN);
-    tpti_linear_backward_input(run, dx[t], NULL, dy, w, M, OUT, IN);
+    tpti_linear_forward(run, y[t], NULL, x, (tpti_weight){.w = w}, M, OUT, IN);
+    tpti_linear_backward_input(run, dx[t], NULL, dy, (tpti_weight){.w = w}, M, OUT, IN);
     tpti_linear_backward_weight(run, dw[t], dy, x, M, OUT, IN);
     same_bits(y[t], y[0], (size_t)M * OUT);
     same_bits(dx[t], dx[0], (size_t)M * IN);
@@ -146,10 +149,10 @@ START_TEST(threads_do_not_change_bits) {
 END_TEST
 
 START_TEST(pack_is_for_training_and_large_sums) {
-  ck_assert_uint_eq(tpti_linear_pack(8, 64, 64, true), 0);
-  ck_assert_uint_eq(tpti_linear_pack(8192, 384, 192, false), 0);
-  ck_assert_uint_gt(tpti_linear_pack(8192, 384, 192, true), 0);
-  ck_assert_uint_le(tpti_linear_pack(8192, 32000, 768, true), 8u << 20);
+  ck_assert_uint_eq(tpti_linear_pack(TPTI_PRECISION_F32, 8, 64, 64, true), 0);
+  ck_assert_uint_eq(tpti_linear_pack(TPTI_PRECISION_F32, 8192, 384, 192, false), 0);
+  ck_assert_uint_gt(tpti_linear_pack(TPTI_PRECISION_F32, 8192, 384, 192, true), 0);
+  ck_assert_uint_le(tpti_linear_pack(TPTI_PRECISION_F32, 8192, 32000, 768, true), 8u << 20);
 }
 END_TEST
 
