@@ -63,7 +63,7 @@ static void once(tpti_run *run, const shape *s, const arrays *a) {
   if (s->kind == 'i')
     tpti_linear_backward_input(run, a->x, NULL, a->y, (tpti_weight){.w = a->w}, s->M, s->out,
                                s->in);
-  if (s->kind == 'w') tpti_linear_backward_weight(run, a->w, a->y, a->x, s->M, s->out, s->in);
+  if (s->kind == 'w') tpti_linear_backward_weight(run, a->w, a->w, a->y, a->x, s->M, s->out, s->in);
 }
 
 static size_t most_pack(void) {

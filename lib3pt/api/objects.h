@@ -36,9 +36,12 @@ struct tpt_trainer {
   size_t bytes;
   tpti_acts acts;
   float *gradients;
+  bool blank;    /* the gradients count as 0, whatever their memory holds */
+  bool shown;    /* their memory is the host's to read: never blank */
   float *logits; /* [room, V], made when first asked for; NULL before */
   size_t logits_bytes;
-  size_t B, T; /* of the last forward or accumulate */
+  tpti_precision precision; /* of its products: the recipe's, or float32 */
+  size_t B, T;              /* of the last forward or accumulate */
   tpti_trainer_state state;
 };
 

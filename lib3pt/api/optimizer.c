@@ -97,6 +97,8 @@ static tpt_status step(tpt_optimizer *o, double *gradient_norm) {
   tpti_run run = run_of(o);
   run.progress = NULL; /* a step is never cut */
   run.cancel = NULL;
+  if (t->blank) tpti_flat_clear(&run, t->gradients, t->model->net.params.count);
+  t->blank = false;
   double norm;
   tpt_status status = tpti_adamw_step_all(&run, &o->adamw, &o->config->spec.train,
                                           t->model->net.weights, t->gradients, &norm);

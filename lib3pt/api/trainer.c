@@ -3,13 +3,16 @@
 #include <string.h>
 
 #include "api/objects.h"
+#include "kernel/amx.h"
 #include "kernel/kernel.h"
 #include "train/flat.h"
 
 /* ---- life ---- */
 
 static tpti_run run_of(const tpt_trainer *t) {
-  return tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
+  tpti_run run = tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
+  run.precision = t->precision;
+  return run;
 }
 
 static tpt_trainer *layout(const tpti_spec *spec, size_t parameters, tpti_plan *plan,
@@ -47,9 +50,10 @@ tpt_status tpti_config_for(const tpt_config *config, const tpt_config *fallback,
   return tpti_fail_memory(sizeof **copy);
 }
 
-static tpt_status check_precision(const tpt_config *config) {
-  if (config->spec.train.precision == TPTI_PRECISION_F32) return TPT_OK;
-  return tpti_fail(TPT_E_UNSUPPORTED, "train.precision: only f32 is in this version");
+/* The description's, where this process may use matrix units; else float32. */
+static tpti_precision precision_here(const tpt_config *config) {
+  tpti_precision wanted = config->spec.train.precision;
+  return wanted != TPTI_PRECISION_F32 && tpti_amx_permit() ? wanted : TPTI_PRECISION_F32;
 }
 
 static tpt_status place_trainer(tpt_model *model, tpt_config *config, tpt_trainer **trainer) {
@@ -67,6 +71,7 @@ static tpt_status place_trainer(tpt_model *model, tpt_config *config, tpt_traine
   made->gradients = gradients;
   made->config = config;
   made->model = model;
+  made->precision = precision_here(config);
   tpti_log(model->context, 2, "trainer: room for %zu tokens, %zu bytes", acts.room, bytes);
   *trainer = made;
   return TPT_OK;
@@ -75,7 +80,7 @@ static tpt_status place_trainer(tpt_model *model, tpt_config *config, tpt_traine
 /* The gradients start at 0, and BLIS's pools warm. */
 static tpt_status prepare(tpt_trainer *t) {
   tpti_run run = run_of(t);
-  tpti_flat_clear(&run, t->gradients, t->model->net.params.count);
+  t->blank = true;
   tpti_gemm_warm(&run);
   return tpti_run_status(&run);
 }
@@ -84,7 +89,6 @@ static tpt_status create(tpt_model *model, const tpt_config *config, tpt_trainer
   tpt_config *own = NULL;
   tpt_trainer *made = NULL;
   tpt_status status = tpti_config_for(config, model->config, model, &own);
-  if (!status) status = check_precision(own);
   if (!status) status = place_trainer(model, own, &made);
   if (status) {
     tpt_config_destroy(own);
@@ -119,6 +123,21 @@ void tpt_trainer_destroy(tpt_trainer *trainer) {
 static tpti_pass pass_of(tpt_trainer *t, tpti_run *run) {
   return (tpti_pass){
       .run = run, .net = &t->model->net, .acts = &t->acts, .B = t->B, .T = t->T, .M = t->B * t->T};
+}
+
+/* The pass of a backward. Of blank gradients it clears what operations add to, all but the
+ * matrices of products. */
+static tpti_pass backward_pass_of(tpt_trainer *t, tpti_run *run) {
+  tpti_pass pass = pass_of(t, run);
+  const tpti_params *p = &t->model->net.params;
+  pass.fresh = t->blank;
+  for (size_t i = 0; i < p->tensor_count && t->blank; i++) {
+    const tpti_tensor *tensor = &p->tensors[i];
+    if (tensor->ndim == 1 || tensor->offset == p->token_emb)
+      tpti_flat_clear(run, t->gradients + tensor->offset, tensor->count);
+  }
+  t->blank = false;
+  return pass;
 }
 
 static tpti_loss_rule rule_of(const tpt_trainer *t) {
@@ -294,7 +313,7 @@ static tpt_status backward(tpt_trainer *t) {
     status = tpti_fail(TPT_E_STATE, "there was no tpt_trainer_loss of this forward");
   if (status) return status;
   tpti_run run = run_of(t);
-  const tpti_pass pass = pass_of(t, &run);
+  const tpti_pass pass = backward_pass_of(t, &run);
   const tpti_loss_rule rule = rule_of(t);
   tpti_step_backward(&pass, &rule, t->gradients);
   return end_backward(t, &run);
@@ -313,7 +332,7 @@ static tpt_status backward_logits(tpt_trainer *t, const float *dlogits, size_t c
     return tpti_fail(TPT_E_ARGUMENT, "count is %zu; the logits are [%zu, %zu, %zu]", count, t->B,
                      t->T, V);
   tpti_run run = run_of(t);
-  const tpti_pass pass = pass_of(t, &run);
+  const tpti_pass pass = backward_pass_of(t, &run);
   tpti_step_backward_logits(&pass, dlogits, t->gradients);
   return end_backward(t, &run);
 }
@@ -324,7 +343,7 @@ tpt_status tpt_trainer_backward_logits(tpt_trainer *trainer, const float *dlogit
 
 static tpt_status run_accumulate(tpt_trainer *t, tpti_run *run, const int32_t *targets,
                                  double *result) {
-  const tpti_pass pass = pass_of(t, run);
+  const tpti_pass pass = backward_pass_of(t, run);
   const tpti_loss_rule rule = rule_of(t);
   double value = tpti_step_accumulate(&pass, &rule, targets, t->gradients);
   tpt_status status = tpti_run_status(run);

@@ -6,10 +6,16 @@
 
 /* ---- gradients ---- */
 
-static tpt_status zero_gradients(tpt_trainer *t) {
+static tpt_status clear(tpt_trainer *t) {
   tpti_run run = tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
   tpti_flat_clear(&run, t->gradients, t->model->net.params.count);
-  tpt_status status = tpti_run_status(&run);
+  return tpti_run_status(&run);
+}
+
+/* Clearing waits for the backward, which overwrites nearly all of it. */
+static tpt_status zero_gradients(tpt_trainer *t) {
+  tpt_status status = t->shown ? clear(t) : TPT_OK;
+  t->blank = !t->shown;
   t->state.spoiled = status != TPT_OK;
   return status;
 }
@@ -21,6 +27,10 @@ tpt_status tpt_trainer_zero_gradients(tpt_trainer *trainer) {
 static tpt_status gradients(tpt_trainer *t, float **values, size_t *count) {
   TPTI_NEED(values);
   TPTI_NEED(count);
+  tpt_status status = t->blank ? clear(t) : TPT_OK;
+  if (status) return status;
+  t->blank = false;
+  t->shown = true;
   *values = t->gradients;
   *count = t->model->net.params.count;
   return TPT_OK;
@@ -38,7 +48,10 @@ static tpt_status get_gradient(const tpt_trainer *t, const char *name, float *va
   if (!tensor) return tpti_fail(TPT_E_ARGUMENT, "the model has no parameter \"%.64s\"", name);
   if (count != tensor->count)
     return tpti_fail(TPT_E_ARGUMENT, "count is %zu; %s has %zu values", count, name, tensor->count);
-  memcpy(values, t->gradients + tensor->offset, count * sizeof *values);
+  if (t->blank)
+    memset(values, 0, count * sizeof *values);
+  else
+    memcpy(values, t->gradients + tensor->offset, count * sizeof *values);
   return TPT_OK;
 }
 

@@ -267,6 +267,22 @@ bool tpti_run_tick(tpti_run *run) {
   return !run->stopped;
 }
 
+tpti_run tpti_run_begin_item(const tpti_run *run, void *scratch) {
+  tpti_run item = {.kernels = run->kernels, .precision = run->precision, .scratch = scratch};
+  if (scratch != run->scratch) return item; /* a helper: what changes in `run` is not its to read */
+  item.progress = run->progress, item.progress_user = run->progress_user;
+  item.handle = run->handle, item.cancel = run->cancel;
+  item.done = run->done, item.last_tick = run->last_tick;
+  item.stopped = run->stopped, item.cancelled = run->cancelled;
+  return item;
+}
+
+void tpti_run_end_item(tpti_run *run, const tpti_run *item) {
+  if (item->scratch != run->scratch) return;
+  run->last_tick = item->last_tick;
+  run->stopped = item->stopped, run->cancelled = item->cancelled;
+}
+
 tpt_status tpti_run_status(const tpti_run *run) {
   if (!run->stopped) return TPT_OK;
   return tpti_fail(TPT_E_CANCELLED, "the call was ended by %s",

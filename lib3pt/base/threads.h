@@ -73,6 +73,11 @@ static inline void tpti_run_at(tpti_run *run, double fraction) {
 /* Between pieces of serial work: calls progress when its time has come. true: go on. */
 bool tpti_run_tick(tpti_run *run);
 
+/* A run for the inside of one item, on this thread alone: whole operations can be called in it. On
+ * the calling thread progress goes on and a stop reaches `run` at its end. */
+tpti_run tpti_run_begin_item(const tpti_run *run, void *scratch);
+void tpti_run_end_item(tpti_run *run, const tpti_run *item);
+
 /* TPT_OK, or TPT_E_CANCELLED with its message. */
 tpt_status tpti_run_status(const tpti_run *run);
 

@@ -51,7 +51,9 @@ static size_t most_slices(size_t m, size_t n, size_t k) {
 static void cut_depth(job *j) {
   const tpti_gemm *g = j->whole;
   size_t sides = ceil_div(g->m, SLICE_ROWS) * ceil_div(g->n, SLICE_COLUMNS);
-  j->slices = least(ceil_div(TILES, sides), most_slices(g->m, g->n, g->k));
+  /* A packed B is for many products on small tiles, inside items: run->pack is not theirs. */
+  size_t most = g->packed ? 1 : most_slices(g->m, g->n, g->k);
+  j->slices = least(ceil_div(TILES, sides), most);
   j->depth = ceil_div(g->k, j->slices);
 }
 

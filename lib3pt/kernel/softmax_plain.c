@@ -11,6 +11,15 @@ double tpti_logsumexp_plain(const float *z, size_t n) {
   return (double)top + log(sum);
 }
 
+double tpti_softmax_row_plain(float *z, float weight, size_t n) {
+  float top = z[0];
+  for (size_t i = 1; i < n; i++) top = z[i] > top ? z[i] : top;
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += (double)(z[i] = expf(z[i] - top));
+  for (size_t i = 0; i < n; i++) z[i] *= (float)((double)weight / sum);
+  return (double)top + log(sum);
+}
+
 void tpti_softmax_scale_plain(float *z, double lse, float weight, size_t n) {
   for (size_t i = 0; i < n; i++) z[i] = weight * expf((float)((double)z[i] - lse));
 }

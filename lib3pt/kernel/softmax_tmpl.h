@@ -65,3 +65,40 @@ static void softmax_scale(float *z, double lse, float weight, size_t n) {
   v_f32 last = v_sub(v_sub(v_load_n(z + i, n - i), t), rest);
   v_store_n(z + i, v_mul(w, v_exp(last)), n - i);
 }
+
+/* Exponentials of entry i on, in place, and their sum. */
+static inline v_f32 softmax_put(float *z, v_f32 top) {
+  v_f32 e = softmax_exp(z, top);
+  v_store(z, e);
+  return e;
+}
+
+/* z becomes exp(z - top); the sum, as logsumexp makes it. */
+static inline double softmax_exponentials(float *z, float top, size_t n) {
+  v_f32 t = v_set1(top), rest = v_zero();
+  v_f64 sums = v_zero64();
+  size_t i = 0;
+  for (; i + 4 * V_LANES <= n; i += 4 * V_LANES) {
+    v_f32 a = softmax_put(z + i, t), b = softmax_put(z + i + V_LANES, t);
+    v_f32 c = softmax_put(z + i + 2 * V_LANES, t), d = softmax_put(z + i + 3 * V_LANES, t);
+    softmax_fetch(z + i, n);
+    sums = v_add64(sums, v_widen(v_add(v_add(a, b), v_add(c, d))));
+  }
+  for (; i + V_LANES <= n; i += V_LANES) rest = v_add(rest, softmax_put(z + i, t));
+  if (i < n) {
+    v_f32 e = v_exp(v_sub(v_load_n(z + i, n - i), t));
+    v_store_n(z + i, e, n - i);
+    rest = v_add(rest, v_select(v_mask_n(n - i), e, v_zero()));
+  }
+  return v_sum64(v_add64(sums, v_widen(rest)));
+}
+
+static double softmax_row(float *z, float weight, size_t n) {
+  float top = softmax_top(z, n);
+  double sum = softmax_exponentials(z, top, n);
+  v_f32 w = v_set1((float)((double)weight / sum));
+  size_t i = 0;
+  for (; i + V_LANES <= n; i += V_LANES) v_store(z + i, v_mul(w, v_load(z + i)));
+  if (i < n) v_store_n(z + i, v_mul(w, v_load_n(z + i, n - i)), n - i);
+  return (double)top + log(sum);
+}

@@ -128,10 +128,6 @@ static inline v_f32 v_load_i8(const int8_t *p) {
   return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)p)));
 }
 
-/* To the nearest whole number, ties to even. */
-static inline v_f32 v_round(v_f32 a) {
-  return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
 /* a 2^n for whole n in -250..250: two steps, so that a subnormal result is rounded only at its end
  * and 2^128 needs no exponent of its own. */
 static inline v_f32 v_scale2(v_f32 a, v_f32 n) {

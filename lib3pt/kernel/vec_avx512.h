@@ -111,10 +111,6 @@ static inline v_f32 v_load_i8(const int8_t *p) {
   return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)p)));
 }
 
-/* a rounded to the nearest whole number, ties to even. */
-static inline v_f32 v_round(v_f32 a) {
-  return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
 /* a 2^n for whole n, with infinity and subnormal results as rounding a product once gives them. */
 static inline v_f32 v_scale2(v_f32 a, v_f32 n) { return _mm512_scalef_ps(a, n); }
 

@@ -6,7 +6,9 @@
 static inline v_f32 v_exp(v_f32 x) {
   /* Beyond these the result is 0 and infinity; v_max and v_min hand a NaN in b through. */
   x = v_min(v_set1(89.0f), v_max(v_set1(-104.0f), x));
-  v_f32 n = v_round(v_mul(x, v_set1(0x1.715476p+0f)));
+  /* Added to 1.5 2^23, a number of this size is rounded to a whole one. */
+  const v_f32 whole = v_set1(0x1.8p23f);
+  v_f32 n = v_sub(v_fma(x, v_set1(0x1.715476p+0f), whole), whole);
   v_f32 r = v_fnma(n, v_set1(0x1.62e43p-1f), x);
   r = v_fnma(n, v_set1(-0x1.05c61p-29f), r);
   v_f32 q = v_set1(0x1.6a23cep-10f);

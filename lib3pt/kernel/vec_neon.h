@@ -106,7 +106,6 @@ static inline v_f32 v_load_i8(const int8_t *p) {
   return vcvtq_f32_s32(vld1q_s32(lanes));
 }
 
-static inline v_f32 v_round(v_f32 a) { return vrndnq_f32(a); }
 static inline v_f32 v_scale2(v_f32 a, v_f32 n) {
   const int32x4_t bias = vdupq_n_s32(127);
   int32x4_t whole = vcvtq_s32_f32(n), half = vshrq_n_s32(whole, 1);

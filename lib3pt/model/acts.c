@@ -9,11 +9,15 @@
  * too often for one product, small enough to stay far below everything else a step needs. */
 enum { LOGITS_BYTES = 32 << 20 };
 
-/* Rows that go through a block together: few enough that what one operation writes is still in a
- * shared cache when the next one reads it (D 192, F 512: 13 KiB a row, most of it written once) and
- * that the work space stays small, many enough that waking the threads for each operation costs
- * nothing that can be measured. */
+/* Rows that go through a block together: few enough that the work space stays small, many enough
+ * that the weights' gradients, read and written once a group, cost little beside their products. */
 enum { GROUP_ROWS = 2048 };
+
+/* Rows that a thread takes through a chain of operations: what one of them writes is in its
+ * second-level cache when the next one reads it (D 192, F 512: 11 KiB a row), and the block's
+ * weights, read once a tile, still cost little beside the products. On matrix units products are
+ * so fast that wide models want more rows to a reading of the weights. */
+enum { TILE_ROWS = 128, WIDE_TILE_ROWS = 256, WIDE = 512 };
 
 static size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 static size_t smallest(size_t a, size_t b) { return a < b ? a : b; }
@@ -33,7 +37,7 @@ static size_t qkv_width(const tpti_dims *d) { return d->D + 2 * d->K * tpti_dims
 
 size_t tpti_acts_sequences(size_t T) { return T < GROUP_ROWS ? GROUP_ROWS / T : 1; }
 
-/* What recompute lets all blocks share. */
+/* What recompute lets all blocks share, but for gate_up. */
 static void layout_inside(tpti_block_acts *b, const tpti_dims *d, size_t M, tpti_plan *plan) {
   b->rstd1 = floats(plan, M, d->N);
   b->rstd2 = floats(plan, M, d->N);
@@ -42,14 +46,15 @@ static void layout_inside(tpti_block_acts *b, const tpti_dims *d, size_t M, tpti
   b->y = floats(plan, M, d->D);
   b->attended = floats(plan, M, d->D);
   b->rotated = d->rotation == TPTI_ROTATION_NONE ? b->attended : floats(plan, M, d->D);
-  b->gate_up = floats(plan, M, 2 * d->F);
 }
 
 static void layout_blocks(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
   a->blocks = tpti_place(plan, d->L, sizeof *a->blocks);
+  float *shared = a->keep_gate_up ? NULL : floats(plan, a->group, 2 * d->F);
   tpti_block_acts inside = {0};
   for (size_t l = 0; l < d->L; l++) {
     if (l == 0 || !a->recompute) layout_inside(&inside, d, a->recompute ? a->group : a->room, plan);
+    inside.gate_up = a->keep_gate_up ? floats(plan, a->room, 2 * d->F) : shared;
     inside.out = floats(plan, a->room, d->D);
     if (a->blocks) a->blocks[l] = inside;
   }
@@ -64,6 +69,25 @@ static size_t pack_bytes(const tpti_acts *a, const tpti_dims *d) {
   return largest(bytes, tpti_linear_pack(a->precision, M, D, d->F, true));
 }
 
+static void *packed(const tpti_acts *a, size_t out, size_t in, tpti_plan *plan) {
+  return tpti_place(plan, tpti_linear_packed_bytes(a->precision, out, in), 1);
+}
+
+/* Room for a matrix in both forms, or for one of them at a time. */
+static void layout_packed(const tpti_acts *a, void **forward, void **input, bool both, size_t out,
+                          size_t in, tpti_plan *plan) {
+  *input = packed(a, out, in, plan);
+  *forward = both ? packed(a, out, in, plan) : *input;
+}
+
+static void layout_weights(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
+  tpti_packed *f = &a->forward, *i = &a->input;
+  layout_packed(a, &f->qkv, &i->qkv, a->recompute, qkv_width(d), d->D, plan);
+  layout_packed(a, &f->o, &i->o, a->recompute, d->D, d->D, plan);
+  layout_packed(a, &f->gate_up, &i->gate_up, !a->keep_gate_up, 2 * d->F, d->D, plan);
+  layout_packed(a, &f->down, &i->down, false, d->D, d->F, plan);
+}
+
 static void layout_work(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
   size_t G = a->group, most = largest(G, a->chunk);
   const tpti_attention heads = {.H = d->H, .K = d->K, .E = tpti_dims_E(d)};
@@ -71,18 +95,30 @@ static void layout_work(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
   a->act = floats(plan, G, d->F);
   a->wide = floats(plan, G, largest(d->F, qkv_width(d)));
   a->attention = floats(plan, tpti_attention_work_most(&heads, G, d->max_seq_len), 1);
+  a->dattended = floats(plan, G, d->D);
   a->dn = floats(plan, most, d->D);
-  a->partial = floats(plan, tpti_row_blocks(most), d->D);
+  a->gain_partial = floats(plan, tpti_row_blocks(most), d->D);
+  a->theta_partial = floats(plan, tpti_row_blocks(G), d->D / 2);
   a->logits = floats(plan, a->chunk, d->V);
   a->scratch = tpti_place(plan, TPTI_SCRATCH, 1);
   a->pack = tpti_place(plan, pack_bytes(a, d), 1);
 }
 
+static size_t tile_rows(const tpti_acts *a, const tpti_dims *d) {
+  bool wide = a->precision != TPTI_PRECISION_F32 && d->D >= WIDE;
+  return wide ? WIDE_TILE_ROWS : TILE_ROWS;
+}
+
 void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tpti_plan *plan) {
-  *a = (tpti_acts){.recompute = r->recompute == TPTI_RECOMPUTE_BLOCK, .precision = r->precision};
+  bool recompute = r->recompute == TPTI_RECOMPUTE_BLOCK;
+  *a = (tpti_acts){.precision = r->precision,
+                   .recompute = recompute,
+                   /* On matrix units the product costs less than keeping what it gives. */
+                   .keep_gate_up = !recompute && r->precision == TPTI_PRECISION_F32};
   if (!tpti_mul(&a->room, r->batch, r->seq_len)) plan->overflow = true;
   a->chunk = chunk_rows(d->V, a->room);
   a->group = smallest(a->room, largest(GROUP_ROWS, d->max_seq_len));
+  a->tile = tile_rows(a, d);
   layout_blocks(a, d, plan);
   a->cosine = floats(plan, d->L, d->D / 2);
   a->sine = floats(plan, d->L, d->D / 2);
@@ -96,4 +132,5 @@ void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tp
   a->tokens = tpti_place(plan, a->room, sizeof(int32_t));
   a->targets = tpti_place(plan, a->room, sizeof(int32_t));
   layout_work(a, d, plan);
+  layout_weights(a, d, plan);
 }

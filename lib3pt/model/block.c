@@ -4,196 +4,387 @@
  *   rotated  = R_l attended
  *   out      = rotated + W_down SwiGLU(PhaseNorm2(rotated))
  *
- * and the same lines read backward. */
+ * and the same lines read backward. Some sequences at a time, a group, go through it. What each
+ * position does alone is done by tiles of rows: a thread takes a tile through a whole chain of
+ * operations, which find it in its cache. Attention, and the weights' gradients, which sum over
+ * rows, are done for the group at once. */
 #include "model/block.h"
+
+#include <string.h>
 
 #include "op/attention.h"
 #include "op/linear.h"
 #include "op/phase_norm.h"
 #include "op/phase_rotate.h"
 #include "op/rope.h"
+#include "op/rows.h"
 #include "op/swiglu.h"
 
-/* What a block's lines need beside the pass. */
-typedef struct block {
-  const tpti_pass *pass;
-  tpti_run *run;
-  const tpti_dims *dims;
-  tpti_acts *work;
-  tpti_block_acts at;         /* the pass's rows of this block's activations */
-  float *dh;                  /* and of the stream's gradient */
-  tpti_block_params w;        /* its weights */
+/* The block's matrices, packed or not, and its vectors. */
+typedef struct weights {
+  tpti_weight qkv, o, gate_up, down;
+  const float *n1, *n2;
   const float *cosine, *sine; /* [D / 2] of its rotation */
-  float eps;
-  size_t M, qkv; /* rows; width of q, k, v side by side */
+} weights;
+
+/* A group or a tile of rows going through the block. */
+typedef struct block {
+  tpti_run *run;
+  const tpti_network *net;
+  const tpti_dims *dims;
+  weights w;
+  size_t first, M; /* rows: the first one's place in the group, and how many */
+  bool fresh;      /* its gradients of matrices are the first */
+  size_t T, qkv;   /* positions of a sequence; width of q, k, v side by side */
+  /* From the first row on: activations, the stream, its gradient, work space (acts.h). */
+  tpti_block_acts at;
+  const float *h;
+  float *dh, *dattended, *n, *act, *dn;
+  float *wide;                         /* of the whole group: rows of F, then of qkv floats */
+  float *gain_partial, *theta_partial; /* from the first row's block of rows on */
 } block;
 
-/* The same arrays from row `first` on; `out` is kept of all rows, the insides perhaps of one group.
- */
-static tpti_block_acts acts_from(const tpti_acts *a, size_t l, const tpti_dims *d, size_t first) {
-  tpti_block_acts at = a->blocks[l];
-  size_t inside = a->recompute ? 0 : first;
-  return (tpti_block_acts){.rstd1 = at.rstd1 + inside * d->N,
-                           .rstd2 = at.rstd2 + inside * d->N,
-                           .qkv = at.qkv + inside * (d->D + 2 * d->K * tpti_dims_E(d)),
-                           .lse = at.lse + inside * d->H,
-                           .y = at.y + inside * d->D,
-                           .attended = at.attended + inside * d->D,
-                           .rotated = at.rotated + inside * d->D,
-                           .gate_up = at.gate_up + inside * 2 * d->F,
-                           .out = at.out + first * d->D};
+static weights weights_of(const tpti_pass *pass, size_t l) {
+  const tpti_network *net = pass->net;
+  const tpti_acts *a = pass->acts;
+  const tpti_block_params w = tpti_params_block(&net->params, net->weights, l);
+  return (weights){.qkv = {w.qkv, a->forward.qkv, a->input.qkv},
+                   .o = {w.o, a->forward.o, a->input.o},
+                   .gate_up = {w.gate_up, a->forward.gate_up, a->input.gate_up},
+                   .down = {w.down, a->forward.down, a->input.down},
+                   .n1 = w.n1,
+                   .n2 = w.n2,
+                   .cosine = a->cosine + l * (net->dims.D / 2),
+                   .sine = a->sine + l * (net->dims.D / 2)};
 }
 
-static block block_of(const tpti_pass *pass, size_t l) {
+/* ---- groups of rows ---- */
+
+/* Rows [first, first + rows) of the pass: whole sequences. */
+typedef struct span {
+  size_t first, rows;
+} span;
+
+/* rows is 0 past the last, and where the run was stopped. */
+static span group_at(const tpti_pass *pass, size_t first) {
+  size_t left = pass->M - first, most = tpti_acts_sequences(pass->T) * pass->T;
+  return (span){first, pass->run->stopped ? 0 : left < most ? left : most};
+}
+
+static span next_group(const tpti_pass *pass, span g) { return group_at(pass, g.first + g.rows); }
+
+/* How far a walk over the blocks is, after `blocks` of them and the rows before g. */
+static void report(const tpti_pass *pass, size_t blocks, span g) {
+  double share = (double)g.first / (double)pass->M;
+  tpti_run_at(pass->run, ((double)blocks + share) / (double)pass->net->dims.L);
+}
+
+/* A block's activations of the group: kept of all rows, or shared by all groups. */
+static tpti_block_acts acts_of(const tpti_acts *a, size_t l, const tpti_dims *d, size_t first) {
+  tpti_block_acts at = a->blocks[l];
+  size_t inside = a->recompute ? 0 : first;
+  at.rstd1 += inside * d->N;
+  at.rstd2 += inside * d->N;
+  at.qkv += inside * (d->D + 2 * d->K * tpti_dims_E(d));
+  at.lse += inside * d->H;
+  at.y += inside * d->D;
+  at.attended += inside * d->D;
+  at.rotated += inside * d->D;
+  if (a->keep_gate_up) at.gate_up += inside * 2 * d->F;
+  at.out += first * d->D;
+  return at;
+}
+
+static block block_of(const tpti_pass *pass, size_t l, const float *h, span g) {
   const tpti_dims *d = &pass->net->dims;
-  return (block){.pass = pass,
-                 .run = pass->run,
+  const tpti_acts *a = pass->acts;
+  return (block){.run = pass->run,
+                 .net = pass->net,
                  .dims = d,
-                 .work = pass->acts,
-                 .at = acts_from(pass->acts, l, d, pass->first),
-                 .dh = pass->acts->dh + pass->first * d->D,
-                 .w = tpti_params_block(&pass->net->params, pass->net->weights, l),
-                 .cosine = pass->acts->cosine + l * (d->D / 2),
-                 .sine = pass->acts->sine + l * (d->D / 2),
-                 .eps = (float)d->norm_eps,
-                 .M = pass->M,
-                 .qkv = d->D + 2 * d->K * tpti_dims_E(d)};
+                 .w = weights_of(pass, l),
+                 .M = g.rows,
+                 .fresh = pass->fresh && g.first == 0,
+                 .qkv = d->D + 2 * d->K * tpti_dims_E(d),
+                 .T = pass->T,
+                 .at = acts_of(a, l, d, g.first),
+                 .h = h + g.first * d->D,
+                 .dh = a->dh + g.first * d->D,
+                 .dattended = a->dattended,
+                 .n = a->n,
+                 .act = a->act,
+                 .wide = a->wide,
+                 .dn = a->dn,
+                 .gain_partial = a->gain_partial,
+                 .theta_partial = a->theta_partial};
+}
+
+/* ---- tiles of a group ---- */
+
+/* A chain of operations on the rows of a tile. */
+typedef void chain(const block *tile);
+
+typedef struct tiles {
+  const block *group;
+  chain *work;
+  size_t rows; /* of a tile, whole blocks of rows */
+} tiles;
+
+/* Rows [first, first + rows) of a group, for which `run` works. */
+static block tile_of(const block *group, tpti_run *run, size_t first, size_t rows) {
+  const tpti_dims *d = group->dims;
+  size_t stream = first * d->D, row_block = first / TPTI_ROW_BLOCK;
+  block b = *group;
+  b.run = run;
+  b.M = rows;
+  b.first = first;
+  b.at.rstd1 += first * d->N;
+  b.at.rstd2 += first * d->N;
+  b.at.qkv += first * b.qkv;
+  b.at.y += stream;
+  b.at.attended += stream;
+  b.at.rotated += stream;
+  b.at.gate_up += first * 2 * d->F;
+  b.at.out += stream;
+  b.h += stream;
+  b.dh += stream;
+  b.dattended += stream;
+  b.n += stream;
+  b.dn += stream;
+  b.act += first * d->F;
+  b.gain_partial += row_block * d->D;
+  b.theta_partial += row_block * (d->D / 2);
+  return b;
+}
+
+static void do_tile(void *argument, size_t item, void *scratch) {
+  const tiles *t = argument;
+  size_t first = item * t->rows, left = t->group->M - first;
+  tpti_run run = tpti_run_begin_item(t->group->run, scratch);
+  const block tile = tile_of(t->group, &run, first, left < t->rows ? left : t->rows);
+  t->work(&tile);
+  tpti_run_end_item(t->group->run, &run);
+}
+
+static void by_tiles(const block *group, size_t rows, chain *work) {
+  tiles t = {group, work, rows};
+  tpti_parallel(group->run, (group->M + rows - 1) / rows, do_tile, &t);
+}
+
+/* RoPE on q and k, or its inverse, sequence by sequence: a tile may begin within one. */
+static void turn(const block *b, float *qkv,
+                 void rope(tpti_run *, float *, size_t, size_t, const float *, const float *,
+                           size_t, size_t, size_t, size_t)) {
+  const tpti_dims *d = b->dims;
+  size_t position = b->first % b->T;
+  for (size_t row = 0, rows; row < b->M; row += rows, position = 0) {
+    rows = b->T - position < b->M - row ? b->T - position : b->M - row;
+    rope(b->run, qkv + row * b->qkv, b->qkv, d->H + d->K, b->net->rope_cosine, b->net->rope_sine,
+         position, rows, rows, tpti_dims_E(d));
+  }
 }
 
 static tpti_attention attention_shape(const block *b) {
   const tpti_dims *d = b->dims;
-  return (tpti_attention){.B = b->pass->B,
-                          .T = b->pass->T,
+  return (tpti_attention){.B = b->M / b->T,
+                          .T = b->T,
                           .H = d->H,
                           .K = d->K,
                           .E = tpti_dims_E(d),
                           .q_stride = b->qkv,
                           .kv_stride = b->qkv,
                           .y_stride = d->D,
-                          .kv_batch_stride = b->pass->T * b->qkv};
+                          .kv_batch_stride = b->T * b->qkv};
 }
 
 /* ---- forward ---- */
 
-static void attend(const block *b, const float *h) {
+static void ask(const block *b) {
   const tpti_dims *d = b->dims;
-  const tpti_network *net = b->pass->net;
-  const tpti_attention shape = attention_shape(b);
-  float *q = b->at.qkv, *k = q + d->D, *v = k + d->K * shape.E;
+  tpti_phase_norm_forward(b->run, b->n, b->at.rstd1, b->h, b->w.n1, (float)d->norm_eps, b->M, d->D,
+                          d->N);
+  tpti_linear_forward(b->run, b->at.qkv, NULL, b->n, b->w.qkv, b->M, b->qkv, d->D);
+  turn(b, b->at.qkv, tpti_rope_forward);
+}
 
-  tpti_phase_norm_forward(b->run, b->work->n, b->at.rstd1, h, b->w.n1, b->eps, b->M, d->D, d->N);
-  tpti_linear_forward(b->run, q, NULL, b->work->n, (tpti_weight){.w = b->w.qkv}, b->M, b->qkv,
-                      d->D);
-  tpti_rope_forward(b->run, q, b->qkv, d->H + d->K, net->rope_cosine, net->rope_sine, 0, b->M,
-                    b->pass->T, shape.E);
+static void attend(const block *b) {
+  const tpti_attention shape = attention_shape(b);
+  const float *q = b->at.qkv, *k = q + b->dims->D, *v = k + shape.K * shape.E;
   tpti_attention_forward(b->run, b->at.y, b->at.lse, q, k, v, &shape);
-  tpti_linear_forward(b->run, b->at.attended, h, b->at.y, (tpti_weight){.w = b->w.o}, b->M, d->D,
-                      d->D);
 }
 
 static void rotate(const block *b) {
   const tpti_dims *d = b->dims;
+  tpti_linear_forward(b->run, b->at.attended, b->h, b->at.y, b->w.o, b->M, d->D, d->D);
   if (d->rotation == TPTI_ROTATION_NONE) return;
-  tpti_phase_rotate_forward(b->run, b->at.rotated, b->at.attended, b->cosine, b->sine,
+  tpti_phase_rotate_forward(b->run, b->at.rotated, b->at.attended, b->w.cosine, b->w.sine,
                             d->rotation == TPTI_ROTATION_RESIDUAL, b->M, d->D);
 }
 
-static void gate(const block *b) {
+/* rstd2 may be NULL: it is there already. */
+static void gate(const block *b, float *rstd2) {
   const tpti_dims *d = b->dims;
-  tpti_phase_norm_forward(b->run, b->work->n, b->at.rstd2, b->at.rotated, b->w.n2, b->eps, b->M,
+  tpti_phase_norm_forward(b->run, b->n, rstd2, b->at.rotated, b->w.n2, (float)d->norm_eps, b->M,
                           d->D, d->N);
-  tpti_linear_forward(b->run, b->at.gate_up, NULL, b->work->n, (tpti_weight){.w = b->w.gate_up},
-                      b->M, 2 * d->F, d->D);
+  tpti_linear_forward(b->run, b->at.gate_up, NULL, b->n, b->w.gate_up, b->M, 2 * d->F, d->D);
 }
 
 static void feed_forward(const block *b) {
   const tpti_dims *d = b->dims;
-  tpti_swiglu_forward(b->run, b->work->act, b->at.gate_up, b->M, d->F);
-  tpti_linear_forward(b->run, b->at.out, b->at.rotated, b->work->act, (tpti_weight){.w = b->w.down},
-                      b->M, d->D, d->F);
+  rotate(b);
+  gate(b, b->at.rstd2);
+  tpti_swiglu_forward(b->run, b->act, b->at.gate_up, b->M, d->F);
+  tpti_linear_forward(b->run, b->at.out, b->at.rotated, b->act, b->w.down, b->M, d->D, d->F);
+}
+
+static void pack_forward(const tpti_pass *pass, size_t l) {
+  const tpti_dims *d = &pass->net->dims;
+  const weights w = weights_of(pass, l);
+  const tpti_packed *to = &pass->acts->forward;
+  tpti_linear_pack_forward(pass->run, to->qkv, w.qkv.w, d->D + 2 * d->K * tpti_dims_E(d), d->D);
+  tpti_linear_pack_forward(pass->run, to->o, w.o.w, d->D, d->D);
+  tpti_linear_pack_forward(pass->run, to->gate_up, w.gate_up.w, 2 * d->F, d->D);
+  tpti_linear_pack_forward(pass->run, to->down, w.down.w, d->D, d->F);
 }
 
 void tpti_block_forward(const tpti_pass *pass, size_t l, const float *h) {
-  const block b = block_of(pass, l);
-  attend(&b, h);
-  rotate(&b);
-  gate(&b);
-  feed_forward(&b);
+  size_t rows = pass->acts->tile;
+  pack_forward(pass, l);
+  for (span g = group_at(pass, 0); g.rows; g = next_group(pass, g)) {
+    const block b = block_of(pass, l, h, g);
+    report(pass, l, g);
+    by_tiles(&b, rows, ask);
+    attend(&b);
+    by_tiles(&b, rows, feed_forward);
+  }
 }
 
 /* ---- backward: dh comes in as the gradient of `out` and leaves as that of h ---- */
 
-static void feed_forward_backward(const block *b, const tpti_block_params *g) {
-  const tpti_dims *d = b->dims;
-  tpti_acts *w = b->work;
-  float *dact = w->wide, *dgate_up = b->at.gate_up;
-
-  tpti_swiglu_forward(b->run, w->act, b->at.gate_up, b->M, d->F);
-  tpti_linear_backward_weight(b->run, g->down, b->dh, w->act, b->M, d->D, d->F);
-  tpti_linear_backward_input(b->run, dact, NULL, b->dh, (tpti_weight){.w = b->w.down}, b->M, d->D,
-                             d->F);
-  tpti_swiglu_backward(b->run, dgate_up, dact, b->at.gate_up, b->M, d->F);
-
-  tpti_phase_norm_forward(b->run, w->n, NULL, b->at.rotated, b->w.n2, b->eps, b->M, d->D, d->N);
-  tpti_linear_backward_weight(b->run, g->gate_up, dgate_up, w->n, b->M, 2 * d->F, d->D);
-  tpti_linear_backward_input(b->run, w->dn, NULL, dgate_up, (tpti_weight){.w = b->w.gate_up}, b->M,
-                             2 * d->F, d->D);
-  tpti_phase_norm_backward(b->run, b->dh, g->n2, w->partial, w->dn, b->at.rotated, b->at.rstd2,
-                           b->w.n2, b->M, d->D, d->N);
+/* What the shared insides held: all that a gradient reads but gate_up. */
+static void recompute(const block *b, size_t rows) {
+  by_tiles(b, rows, ask);
+  attend(b);
+  by_tiles(b, rows, rotate);
 }
 
-static void rotate_backward(const block *b, const tpti_block_params *g) {
+/* gate_up becomes its gradient, and n and act what its and down's weights multiplied. */
+static void gate_backward(const block *b) {
   const tpti_dims *d = b->dims;
-  if (d->rotation == TPTI_ROTATION_NONE) return;
-  tpti_phase_rotate_backward(b->run, b->dh, g->theta, b->work->partial, b->dh, b->at.attended,
-                             b->cosine, b->sine, d->rotation == TPTI_ROTATION_RESIDUAL, b->M, d->D,
-                             d->N);
+  float *dact = b->wide + b->first * d->F, *dgate_up = b->at.gate_up;
+  tpti_linear_backward_input(b->run, dact, NULL, b->dh, b->w.down, b->M, d->D, d->F);
+  tpti_swiglu_backward_act(b->run, dgate_up, b->act, dact, b->at.gate_up, b->M, d->F);
 }
 
-/* dqkv from the gradient of attended. */
-static void attention_backward(const block *b, const tpti_block_params *g, float *dqkv) {
+/* dattended from dh, through the norm and the rotation. */
+static void stream_backward(const block *b) {
   const tpti_dims *d = b->dims;
-  tpti_acts *w = b->work;
-  const tpti_network *net = b->pass->net;
-  const tpti_attention shape = attention_shape(b);
-  size_t KE = d->K * shape.E;
-  const float *q = b->at.qkv;
-  float *dy = w->dn;
-
-  tpti_linear_backward_weight(b->run, g->o, b->dh, b->at.y, b->M, d->D, d->D);
-  tpti_linear_backward_input(b->run, dy, NULL, b->dh, (tpti_weight){.w = b->w.o}, b->M, d->D, d->D);
-  tpti_attention_backward(b->run, dqkv, dqkv + d->D, dqkv + d->D + KE, w->attention, dy, b->at.y,
-                          b->at.lse, q, q + d->D, q + d->D + KE, &shape);
-  tpti_rope_backward(b->run, dqkv, b->qkv, d->H + d->K, net->rope_cosine, net->rope_sine, 0, b->M,
-                     b->pass->T, shape.E);
-}
-
-static void attend_backward(const block *b, const float *h, const tpti_block_params *g) {
-  const tpti_dims *d = b->dims;
-  tpti_acts *w = b->work;
-  float *dqkv = w->wide;
-
-  attention_backward(b, g, dqkv);
-  tpti_phase_norm_forward(b->run, w->n, NULL, h, b->w.n1, b->eps, b->M, d->D, d->N);
-  tpti_linear_backward_weight(b->run, g->qkv, dqkv, w->n, b->M, b->qkv, d->D);
-  tpti_linear_backward_input(b->run, w->dn, NULL, dqkv, (tpti_weight){.w = b->w.qkv}, b->M, b->qkv,
+  tpti_linear_backward_input(b->run, b->dn, NULL, b->at.gate_up, b->w.gate_up, b->M, 2 * d->F,
                              d->D);
-  tpti_phase_norm_backward(b->run, b->dh, g->n1, w->partial, w->dn, h, b->at.rstd1, b->w.n1, b->M,
+  memcpy(b->dattended, b->dh, b->M * d->D * sizeof *b->dh);
+  tpti_phase_norm_backward(b->run, b->dattended, b->gain_partial, b->dn, b->at.rotated, b->at.rstd2,
+                           b->w.n2, b->M, d->D, d->N);
+  if (d->rotation == TPTI_ROTATION_NONE) return;
+  tpti_phase_rotate_backward(b->run, b->dattended, b->theta_partial, b->dattended, b->at.attended,
+                             b->w.cosine, b->w.sine, d->rotation == TPTI_ROTATION_RESIDUAL, b->M,
+                             d->D);
+}
+
+/* dn becomes the gradient of y. */
+static void output_backward(const block *b) {
+  const tpti_dims *d = b->dims;
+  tpti_linear_backward_input(b->run, b->dn, NULL, b->dattended, b->w.o, b->M, d->D, d->D);
+}
+
+/* With gate_up as forward left it; the norm's output is computed again in either case. */
+static void feed_forward_backward(const block *b) {
+  const tpti_dims *d = b->dims;
+  tpti_phase_norm_forward(b->run, b->n, NULL, b->at.rotated, b->w.n2, (float)d->norm_eps, b->M,
+                          d->D, d->N);
+  gate_backward(b);
+  stream_backward(b);
+  output_backward(b);
+}
+
+static void feed_forward_backward_again(const block *b) {
+  gate(b, b->at.rstd2);
+  gate_backward(b);
+  stream_backward(b);
+  output_backward(b);
+}
+
+/* The gradient of a matrix, to be added to, or NULL where this group is the first to write it. */
+static const float *before(const block *b, const float *gradient) {
+  return b->fresh ? NULL : gradient;
+}
+
+static void feed_forward_gradients(const block *b, const tpti_block_params *g) {
+  const tpti_dims *d = b->dims;
+  if (b->run->stopped) return;
+  tpti_linear_backward_weight(b->run, g->down, before(b, g->down), b->dh, b->act, b->M, d->D, d->F);
+  tpti_linear_backward_weight(b->run, g->gate_up, before(b, g->gate_up), b->at.gate_up, b->n, b->M,
+                              2 * d->F, d->D);
+  tpti_linear_backward_weight(b->run, g->o, before(b, g->o), b->dattended, b->at.y, b->M, d->D,
+                              d->D);
+  tpti_phase_norm_backward_gain(g->n2, b->gain_partial, b->M, d->D);
+  if (d->rotation != TPTI_ROTATION_NONE)
+    tpti_phase_rotate_backward_theta(g->theta, b->theta_partial, b->M, d->D, d->N);
+}
+
+/* wide becomes the gradient of q, k and v. */
+static void attention_backward(const block *b, float *work) {
+  const tpti_attention shape = attention_shape(b);
+  const float *q = b->at.qkv, *k = q + b->dims->D, *v = k + shape.K * shape.E;
+  float *dq = b->wide, *dk = dq + b->dims->D, *dv = dk + shape.K * shape.E;
+  tpti_attention_backward(b->run, dq, dk, dv, work, b->dn, b->at.y, b->at.lse, q, k, v, &shape);
+}
+
+/* dh from dattended and what attention gave, and n again. */
+static void ask_backward(const block *b) {
+  const tpti_dims *d = b->dims;
+  float *dqkv = b->wide + b->first * b->qkv;
+  turn(b, dqkv, tpti_rope_backward);
+  tpti_phase_norm_forward(b->run, b->n, NULL, b->h, b->w.n1, (float)d->norm_eps, b->M, d->D, d->N);
+  tpti_linear_backward_input(b->run, b->dn, NULL, dqkv, b->w.qkv, b->M, b->qkv, d->D);
+  memcpy(b->dh, b->dattended, b->M * d->D * sizeof *b->dh);
+  tpti_phase_norm_backward(b->run, b->dh, b->gain_partial, b->dn, b->h, b->at.rstd1, b->w.n1, b->M,
                            d->D, d->N);
 }
 
-/* Others have used the shared insides since: fill them again, all but what no gradient reads. */
-static void recompute(const block *b, const float *h) {
-  attend(b, h);
-  rotate(b);
-  gate(b);
+static void ask_gradients(const block *b, const tpti_block_params *g) {
+  const tpti_dims *d = b->dims;
+  if (b->run->stopped) return;
+  tpti_linear_backward_weight(b->run, g->qkv, before(b, g->qkv), b->wide, b->n, b->M, b->qkv, d->D);
+  tpti_phase_norm_backward_gain(g->n1, b->gain_partial, b->M, d->D);
+}
+
+static void pack_backward(const tpti_pass *pass, size_t l) {
+  const tpti_dims *d = &pass->net->dims;
+  const weights w = weights_of(pass, l);
+  const tpti_packed *to = &pass->acts->input, *again = &pass->acts->forward;
+  size_t qkv = d->D + 2 * d->K * tpti_dims_E(d);
+  tpti_linear_pack_input(pass->run, to->qkv, w.qkv.w, qkv, d->D);
+  tpti_linear_pack_input(pass->run, to->o, w.o.w, d->D, d->D);
+  tpti_linear_pack_input(pass->run, to->gate_up, w.gate_up.w, 2 * d->F, d->D);
+  tpti_linear_pack_input(pass->run, to->down, w.down.w, d->D, d->F);
+  if (!pass->acts->keep_gate_up)
+    tpti_linear_pack_forward(pass->run, again->gate_up, w.gate_up.w, 2 * d->F, d->D);
+  if (!pass->acts->recompute) return;
+  tpti_linear_pack_forward(pass->run, again->qkv, w.qkv.w, qkv, d->D);
+  tpti_linear_pack_forward(pass->run, again->o, w.o.w, d->D, d->D);
 }
 
 void tpti_block_backward(const tpti_pass *pass, size_t l, const float *h, float *gradients) {
-  const block b = block_of(pass, l);
-  const tpti_block_params g = tpti_params_block(&pass->net->params, gradients, l);
-  if (pass->acts->recompute) recompute(&b, h);
-  feed_forward_backward(&b, &g);
-  rotate_backward(&b, &g);
-  attend_backward(&b, h, &g);
+  const tpti_acts *a = pass->acts;
+  const tpti_block_params to = tpti_params_block(&pass->net->params, gradients, l);
+  pack_backward(pass, l);
+  for (span g = group_at(pass, 0); g.rows; g = next_group(pass, g)) {
+    const block b = block_of(pass, l, h, g);
+    report(pass, pass->net->dims.L - 1 - l, g);
+    if (a->recompute) recompute(&b, a->tile);
+    by_tiles(&b, a->tile, a->keep_gate_up ? feed_forward_backward : feed_forward_backward_again);
+    feed_forward_gradients(&b, &to);
+    attention_backward(&b, a->attention);
+    by_tiles(&b, a->tile, ask_backward);
+    ask_gradients(&b, &to);
+  }
 }

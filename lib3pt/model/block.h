@@ -5,21 +5,20 @@
 
 #include "model/acts.h"
 
-/* One forward or backward in progress: B sequences of T positions, M = B T rows, from row `first`
- * of the activations on. */
+/* One forward or backward in progress: B sequences of T positions, M = B T rows. */
 typedef struct tpti_pass {
   tpti_run *run;
   const tpti_network *net;
   tpti_acts *acts;
-  size_t B, T, M, first;
+  size_t B, T, M;
+  bool fresh; /* matrices' gradients are not added to but overwritten, whatever they hold */
 } tpti_pass;
 
-/* The pass's rows of acts->blocks[l] from h, those rows of the stream that enters the block. B is
- * at most tpti_acts_sequences(T), M at most acts->group. */
+/* acts->blocks[l] from h, the stream that enters the block. */
 void tpti_block_forward(const tpti_pass *pass, size_t l, const float *h);
 
-/* The pass's rows of acts->dh, the gradient of the block's output, become that of h; the block's
- * gradients in `gradients` (laid out as the weights) are added to. */
+/* acts->dh, the gradient of the block's output, becomes that of h; the block's gradients in
+ * `gradients` (laid out as the weights) are added to. */
 void tpti_block_backward(const tpti_pass *pass, size_t l, const float *h, float *gradients);
 
 #endif

@@ -14,27 +14,9 @@
  * backward. */
 static const double head_begins = TPTI_FORWARD_SHARE, head_ends = 0.5;
 
-static bool has_profile(const tpti_network *net) { return net->profile != NULL; }
-
 /* The stream that enters block l. */
 static const float *entering(const tpti_acts *a, size_t l) {
   return l ? a->blocks[l - 1].out : a->embedding;
-}
-
-/* The next sequences that go through a block together, from row `first` on; B is 0 past the last.
- */
-static tpti_pass group_at(const tpti_pass *pass, size_t first) {
-  tpti_pass group = *pass;
-  size_t left = pass->B - first / pass->T, most = tpti_acts_sequences(pass->T);
-  group.first = first;
-  group.B = pass->run->stopped ? 0 : left < most ? left : most;
-  group.M = group.B * pass->T;
-  return group;
-}
-
-/* How far a walk over the blocks is, after `blocks` of them and `rows` of the next. */
-static double stream_share(const tpti_pass *pass, size_t blocks, size_t rows) {
-  return ((double)blocks + (double)rows / (double)pass->M) / (double)pass->net->dims.L;
 }
 
 void tpti_step_forward(const tpti_pass *pass, const int32_t *tokens) {
@@ -46,12 +28,7 @@ void tpti_step_forward(const tpti_pass *pass, const int32_t *tokens) {
   tpti_network_rotations(net, a->cosine, a->sine);
   tpti_dc_inject_forward(pass->run, a->embedding, a->tokens, net->weights + net->params.token_emb,
                          net->profile, tpti_network_embedding_scale(net), pass->B, pass->T, d->D);
-  for (size_t l = 0; l < d->L; l++) {
-    for (tpti_pass g = group_at(pass, 0); g.B; g = group_at(pass, g.first + g.M)) {
-      tpti_run_at(pass->run, stream_share(pass, l, g.first));
-      tpti_block_forward(&g, l, entering(a, l) + g.first * d->D);
-    }
-  }
+  for (size_t l = 0; l < d->L; l++) tpti_block_forward(pass, l, entering(a, l));
   tpti_phase_norm_forward(pass->run, a->final, a->rstd_f, entering(a, d->L),
                           net->weights + net->params.norm_f, (float)d->norm_eps, pass->M, d->D,
                           d->N);
@@ -83,14 +60,17 @@ static void head_backward(const tpti_pass *pass, chunk c, const float *dlogits, 
   const tpti_dims *d = &net->dims;
   tpti_acts *a = pass->acts;
   size_t head = net->params.head, at = c.first * d->D;
-  tpti_linear_backward_weight(pass->run, gradients + head, dlogits, a->final + at, c.rows, d->V,
-                              d->D);
+  const float *before = pass->fresh && c.first == 0 ? NULL : gradients + head;
+  tpti_linear_backward_weight(pass->run, gradients + head, before, dlogits, a->final + at, c.rows,
+                              d->V, d->D);
   tpti_linear_backward_input(pass->run, a->dn, NULL, dlogits,
                              (tpti_weight){.w = net->weights + head}, c.rows, d->V, d->D);
   memset(a->dh + at, 0, c.rows * d->D * sizeof(float));
-  tpti_phase_norm_backward(pass->run, a->dh + at, gradients + net->params.norm_f, a->partial, a->dn,
-                           entering(a, d->L) + at, a->rstd_f + c.first * d->N,
-                           net->weights + net->params.norm_f, c.rows, d->D, d->N);
+  tpti_phase_norm_backward(pass->run, a->dh + at, a->gain_partial, a->dn, entering(a, d->L) + at,
+                           a->rstd_f + c.first * d->N, net->weights + net->params.norm_f, c.rows,
+                           d->D, d->N);
+  if (!pass->run->stopped)
+    tpti_phase_norm_backward_gain(gradients + net->params.norm_f, a->gain_partial, c.rows, d->D);
 }
 
 static void chunk_loss(const tpti_pass *pass, const tpti_loss_rule *rule, chunk c) {
@@ -99,11 +79,10 @@ static void chunk_loss(const tpti_pass *pass, const tpti_loss_rule *rule, chunk 
                              a->targets + c.first, rule->ignore_index, c.rows, pass->net->dims.V);
 }
 
-static void chunk_gradient(const tpti_pass *pass, const tpti_loss_rule *rule, chunk c,
-                           float weight) {
+static void chunk_both(const tpti_pass *pass, const tpti_loss_rule *rule, chunk c, float weight) {
   tpti_acts *a = pass->acts;
-  tpti_cross_entropy_backward(pass->run, a->logits, a->head_lse + c.first, a->targets + c.first,
-                              rule->ignore_index, weight, c.rows, pass->net->dims.V);
+  tpti_cross_entropy_both(pass->run, a->row_loss + c.first, a->logits, a->targets + c.first,
+                          rule->ignore_index, weight, c.rows, pass->net->dims.V);
 }
 
 /* Targets that count. */
@@ -156,17 +135,12 @@ static void stream_backward(const tpti_pass *pass, double aux_coef, float *gradi
   const tpti_params *p = &net->params;
   tpti_acts *a = pass->acts;
 
-  for (size_t l = d->L; l-- > 0;) {
-    for (tpti_pass g = group_at(pass, 0); g.B; g = group_at(pass, g.first + g.M)) {
-      tpti_run_at(pass->run, stream_share(pass, d->L - 1 - l, g.first));
-      tpti_block_backward(&g, l, entering(a, l) + g.first * d->D, gradients);
-    }
-  }
+  for (size_t l = d->L; l-- > 0;) tpti_block_backward(pass, l, entering(a, l), gradients);
   if (aux_coef > 0.0)
     tpti_zero_sum_backward(pass->run, a->dh, a->sums, (float)aux_coef, pass->M, d->D, d->N);
   float *dprofile = p->dc_profile == SIZE_MAX ? NULL : gradients + p->dc_profile;
   tpti_dc_inject_backward(pass->run, gradients + p->token_emb, dprofile, a->sums, a->dh, a->tokens,
-                          has_profile(net), tpti_network_embedding_scale(net), pass->B, pass->T,
+                          net->profile != NULL, tpti_network_embedding_scale(net), pass->B, pass->T,
                           d->D);
 }
 
@@ -175,7 +149,7 @@ void tpti_step_backward(const tpti_pass *pass, const tpti_loss_rule *rule, float
   tpti_run_span(pass->run, 0.0, head_begins);
   for (chunk c = chunk_at(pass, 0); c.rows; c = chunk_at(pass, c.first + c.rows)) {
     head_forward(pass, c, pass->acts->logits);
-    chunk_gradient(pass, rule, c, weight);
+    chunk_both(pass, rule, c, weight);
     head_backward(pass, c, pass->acts->logits, gradients);
   }
   tpti_run_span(pass->run, head_begins, 1.0);
@@ -195,8 +169,7 @@ double tpti_step_accumulate(const tpti_pass *pass, const tpti_loss_rule *rule,
   tpti_run_span(pass->run, head_begins, head_ends);
   for (chunk c = chunk_at(pass, 0); c.rows; c = chunk_at(pass, c.first + c.rows)) {
     head_forward(pass, c, pass->acts->logits);
-    chunk_loss(pass, rule, c);
-    chunk_gradient(pass, rule, c, weight);
+    chunk_both(pass, rule, c, weight);
     head_backward(pass, c, pass->acts->logits, gradients);
   }
   double loss = total_loss(pass, rule);

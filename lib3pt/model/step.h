@@ -24,7 +24,7 @@ void tpti_step_logits(const tpti_pass *pass, float *logits);
  */
 double tpti_step_loss(const tpti_pass *pass, const tpti_loss_rule *rule, const int32_t *targets);
 
-/* Gradients of that loss, added to `gradients`; the logits are computed again, chunk by chunk. */
+/* Gradients of that loss, added to `gradients` (but for pass->fresh); the logits are computed again, chunk by chunk. */
 void tpti_step_backward(const tpti_pass *pass, const tpti_loss_rule *rule, float *gradients);
 
 /* Gradients of a loss of the caller's own, dlogits [M, V]; without the auxiliary loss. */

@@ -2,6 +2,7 @@
 #include "op/cross_entropy.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "kernel/kernel.h"
 
@@ -60,6 +61,8 @@ void tpti_cross_entropy_forward(tpti_run *run, double *lse, double *loss, const 
   tpti_parallel(run, items_of(&work.chunk), forward_rows, &work);
 }
 
+static void clear_row(float *z, size_t V) { memset(z, 0, V * sizeof *z); }
+
 typedef struct backward_work {
   chunk chunk;
   float *logits;
@@ -72,7 +75,7 @@ static void backward_row(const backward_work *w, size_t r) {
   float *z = w->logits + r * c->V;
   int32_t target = c->targets[r];
   if (target == c->ignore_index) {
-    for (size_t v = 0; v < c->V; v++) z[v] = 0;
+    clear_row(z, c->V);
     return;
   }
   c->kernels->softmax_scale(z, w->lse[r], w->weight, c->V);
@@ -92,4 +95,40 @@ void tpti_cross_entropy_backward(tpti_run *run, float *logits, const double *lse
   assert(V > 0);
   backward_work work = {{run->kernels, targets, ignore_index, R, V}, logits, lse, weight};
   tpti_parallel(run, items_of(&work.chunk), backward_rows, &work);
+}
+
+typedef struct both_work {
+  chunk chunk;
+  double *loss;
+  float *logits;
+  float weight;
+} both_work;
+
+static void both_row(const both_work *w, size_t r) {
+  const chunk *c = &w->chunk;
+  float *z = w->logits + r * c->V;
+  int32_t target = c->targets[r];
+  assert(target == c->ignore_index || (target >= 0 && (size_t)target < c->V));
+  w->loss[r] = 0;
+  if (target == c->ignore_index) {
+    clear_row(z, c->V);
+    return;
+  }
+  double z_target = (double)z[target];
+  w->loss[r] = c->kernels->softmax_row(z, w->weight, c->V) - z_target;
+  z[target] -= w->weight;
+}
+
+static void both_rows(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const both_work *w = argument;
+  const chunk *c = &w->chunk;
+  for (size_t r = item * rows_of_item(c->V); r < end_of(c, item); r++) both_row(w, r);
+}
+
+void tpti_cross_entropy_both(tpti_run *run, double *loss, float *logits, const int32_t *targets,
+                             int32_t ignore_index, float weight, size_t R, size_t V) {
+  assert(V > 0);
+  both_work work = {{run->kernels, targets, ignore_index, R, V}, loss, logits, weight};
+  tpti_parallel(run, items_of(&work.chunk), both_rows, &work);
 }

@@ -21,4 +21,10 @@ void tpti_cross_entropy_backward(tpti_run *run, float *logits, const double *lse
                                  const int32_t *targets, int32_t ignore_index, float weight,
                                  size_t R, size_t V);
 
+/* Both at once, for a caller that needs no lse: one exponential a logit instead of two. loss [R] as
+ * forward gives it, logits [R, V] become what backward makes of them; the bits may differ in the
+ * last place. */
+void tpti_cross_entropy_both(tpti_run *run, double *loss, float *logits, const int32_t *targets,
+                             int32_t ignore_index, float weight, size_t R, size_t V);
+
 #endif

@@ -50,10 +50,10 @@ size_t tpti_linear_packed_bytes(tpti_precision precision, size_t out, size_t in)
               tpti_gemm_packed_bytes(precision, in, out));
 }
 
-void tpti_linear_backward_weight(tpti_run *run, float *dw, const float *dy, const float *x,
-                                 size_t M, size_t out, size_t in) {
+void tpti_linear_backward_weight(tpti_run *run, float *dw, const float *base, const float *dy,
+                                 const float *x, size_t M, size_t out, size_t in) {
   tpti_gemm g = {.c = dw,
-                 .base = dw,
+                 .base = base,
                  .a = dy,
                  .b = x,
                  .c_row = in,

@@ -1,6 +1,6 @@
 /* Linear maps without bias: y = x W^T, W [out, in].
  *
- *   dx = dy W        dW += dy^T x
+ *   dx = dy W        dW = dy^T x
  *
  * The products need run->pack: the most that tpti_linear_pack says for the shapes in use. */
 #ifndef TPTI_OP_LINEAR_H
@@ -29,9 +29,9 @@ void tpti_linear_pack_forward(tpti_run *run, void *packed, const float *w, size_
 void tpti_linear_pack_input(tpti_run *run, void *packed, const float *w, size_t out, size_t in);
 size_t tpti_linear_packed_bytes(tpti_precision precision, size_t out, size_t in);
 
-/* dw [out, in] adds dy^T x. */
-void tpti_linear_backward_weight(tpti_run *run, float *dw, const float *dy, const float *x,
-                                 size_t M, size_t out, size_t in);
+/* dw [out, in] = base + dy^T x; base [out, in] may be NULL (0) or dw itself. */
+void tpti_linear_backward_weight(tpti_run *run, float *dw, const float *base, const float *dy,
+                                 const float *x, size_t M, size_t out, size_t in);
 
 /* Bytes of run->pack that forward (training false) or forward and both backwards need: partial sums
  * of products with a long sum and a small result, packed operands; 0 for small shapes in float32

@@ -48,11 +48,14 @@ static void backward_rows(void *argument, size_t item, void *scratch) {
             &(tpti_norm_shape){rows.count, w->N, w->D / w->N});
 }
 
-void tpti_phase_norm_backward(tpti_run *run, float *dh, float *dgain, float *partial,
-                              const float *dn, const float *h, const float *rstd, const float *gain,
-                              size_t M, size_t D, size_t N) {
+void tpti_phase_norm_backward(tpti_run *run, float *dh, float *partial, const float *dn,
+                              const float *h, const float *rstd, const float *gain, size_t M,
+                              size_t D, size_t N) {
   assert(N > 0 && D % N == 0);
   backward_work work = {run->kernels->norm_backward, dh, partial, dn, h, rstd, gain, M, D, N};
   tpti_parallel(run, tpti_row_blocks(M), backward_rows, &work);
-  if (!run->stopped) tpti_add_partials(dgain, partial, tpti_row_blocks(M), D);
+}
+
+void tpti_phase_norm_backward_gain(float *dgain, const float *partial, size_t M, size_t D) {
+  tpti_add_partials(dgain, partial, tpti_row_blocks(M), D);
 }

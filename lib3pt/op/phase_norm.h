@@ -17,9 +17,12 @@
 void tpti_phase_norm_forward(tpti_run *run, float *n, float *rstd, const float *h,
                              const float *gain, float eps, size_t M, size_t D, size_t N);
 
-/* dh [M, D] adds; dgain [D] adds; partial [row_blocks(M), D] is scratch. */
-void tpti_phase_norm_backward(tpti_run *run, float *dh, float *dgain, float *partial,
-                              const float *dn, const float *h, const float *rstd, const float *gain,
-                              size_t M, size_t D, size_t N);
+/* dh [M, D] adds; partial [row_blocks(M), D]: sums over 64 rows of what dgain adds. */
+void tpti_phase_norm_backward(tpti_run *run, float *dh, float *partial, const float *dn,
+                              const float *h, const float *rstd, const float *gain, size_t M,
+                              size_t D, size_t N);
+
+/* dgain [D] adds the partial sums of M rows. */
+void tpti_phase_norm_backward_gain(float *dgain, const float *partial, size_t M, size_t D);
 
 #endif

@@ -62,13 +62,18 @@ static void backward_rows(void *argument, size_t item, void *scratch) {
             &(tpti_rotate_shape){rows.count, pairs, w->residual});
 }
 
-void tpti_phase_rotate_backward(tpti_run *run, float *dh, float *dtheta, float *partial,
-                                const float *dout, const float *h, const float *cosine,
-                                const float *sine, bool residual, size_t M, size_t D, size_t N) {
-  assert(N > 0 && D % (2 * N) == 0);
+void tpti_phase_rotate_backward(tpti_run *run, float *dh, float *partial, const float *dout,
+                                const float *h, const float *cosine, const float *sine,
+                                bool residual, size_t M, size_t D) {
+  assert(D % 2 == 0);
   backward_work work = {
       run->kernels->rotate_backward, dh, partial, dout, h, cosine, sine, residual, M, D};
   tpti_parallel(run, tpti_row_blocks(M), backward_rows, &work);
+}
+
+void tpti_phase_rotate_backward_theta(float *dtheta, const float *partial, size_t M, size_t D,
+                                      size_t N) {
+  assert(N > 0 && D % (2 * N) == 0);
   /* theta is shared by the phases: a row of partial is N sums of P / 2 angles. */
-  if (!run->stopped) tpti_add_partials(dtheta, partial, tpti_row_blocks(M) * N, D / N / 2);
+  tpti_add_partials(dtheta, partial, tpti_row_blocks(M) * N, D / N / 2);
 }

@@ -21,10 +21,14 @@ void tpti_phase_rotate_table(float *cosine, float *sine, const float *theta, siz
 void tpti_phase_rotate_forward(tpti_run *run, float *out, const float *h, const float *cosine,
                                const float *sine, bool residual, size_t M, size_t D);
 
-/* dh [M, D] may be dout; dtheta [P / 2] adds; partial [row_blocks(M), D / 2] is scratch; h as given
- * to forward. */
-void tpti_phase_rotate_backward(tpti_run *run, float *dh, float *dtheta, float *partial,
-                                const float *dout, const float *h, const float *cosine,
-                                const float *sine, bool residual, size_t M, size_t D, size_t N);
+/* dh [M, D] may be dout; partial [row_blocks(M), D / 2]: sums over 64 rows of what dtheta adds; h
+ * as given to forward. */
+void tpti_phase_rotate_backward(tpti_run *run, float *dh, float *partial, const float *dout,
+                                const float *h, const float *cosine, const float *sine,
+                                bool residual, size_t M, size_t D);
+
+/* dtheta [P / 2] adds the partial sums of M rows. */
+void tpti_phase_rotate_backward_theta(float *dtheta, const float *partial, size_t M, size_t D,
+                                      size_t N);
 
 #endif

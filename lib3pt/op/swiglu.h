@@ -19,4 +19,8 @@ void tpti_swiglu_forward(tpti_run *run, float *act, const float *gate_up, size_t
 void tpti_swiglu_backward(tpti_run *run, float *dgate_up, const float *dact, const float *gate_up,
                           size_t M, size_t F);
 
+/* The same, and act [M, F] once more: of one exponential a channel. act may be dact. */
+void tpti_swiglu_backward_act(tpti_run *run, float *dgate_up, float *act, const float *dact,
+                              const float *gate_up, size_t M, size_t F);
+
 #endif

@@ -95,13 +95,44 @@ START_TEST(backward_is_the_gradient) {
 }
 END_TEST
 
+/* The loss has forward's bits, and the gradient is the equation's. */
+START_TEST(both_are_forward_and_backward) {
+  const shape *s = &shapes[_i];
+  size_t count = s->R * s->V;
+  arrays a = {0};
+  tpti_run *run = tpti_test_run(1);
+  float *logits = logits_of(&a, s);
+  double *z = doubled(&a, logits, count), *want = zeros(&a, count);
+  double *lse = zeros(&a, s->R), *want_loss = zeros(&a, s->R), *loss = zeros(&a, s->R);
+  int32_t *targets = targets_of(&a, s);
+  problem p = {z, targets, 0.375, s};
+  numeric_gradient(want, z, count, loss_of, &p);
+  for (size_t r = 0; r < s->R; r++) loss[r] = NAN;
+  tpti_cross_entropy_forward(run, lse, want_loss, logits, targets, IGNORE, s->R, s->V);
+  tpti_cross_entropy_both(run, loss, logits, targets, IGNORE, 0.375f, s->R, s->V);
+  tpti_test_near(logits, want, count, near_backward);
+  for (size_t r = 0; r < s->R; r++) ck_assert_double_eq(loss[r], want_loss[r]);
+  for (size_t i = 0; i < count; i++) {
+    if (targets[i / s->V] == IGNORE) ck_assert_float_eq(logits[i], 0);
+  }
+  tpti_test_run_free(run);
+  arrays_free(&a);
+}
+END_TEST
+
+static double sum_of(const float *logits, size_t r, size_t V) {
+  double sum = 0;
+  for (size_t v = 0; v < V; v++) sum += (double)logits[r * V + v];
+  return sum;
+}
+
 /* The gradient of a row sums to 0: the probabilities sum to 1. */
 START_TEST(large_vocabularies_stay_accurate) {
   const size_t sizes[] = {10000, 32000, 63999};
   const shape s = {2, sizes[_i]};
   arrays a = {0};
   tpti_run *run = tpti_test_run(1);
-  float *logits = logits_of(&a, &s);
+  float *logits = logits_of(&a, &s), *again = copied(&a, logits, s.R * s.V);
   double *lse = zeros(&a, s.R);
   double *z = doubled(&a, logits, s.R * s.V), *loss = zeros(&a, s.R);
   int32_t targets[2] = {(int32_t)s.V - 1, 0};
@@ -111,11 +142,10 @@ START_TEST(large_vocabularies_stay_accurate) {
     ck_assert_double_eq_tol(loss[r], want, 1e-7);
   }
   tpti_cross_entropy_backward(run, logits, lse, targets, IGNORE, 1, s.R, s.V);
-  for (size_t r = 0; r < s.R; r++) {
-    double sum = 0;
-    for (size_t v = 0; v < s.V; v++) sum += (double)logits[r * s.V + v];
-    ck_assert_double_eq_tol(sum, 0, 2e-6);
-  }
+  for (size_t r = 0; r < s.R; r++) ck_assert_double_eq_tol(sum_of(logits, r, s.V), 0, 2e-6);
+  tpti_cross_entropy_both(run, loss, again, targets, IGNORE, 1, s.R, s.V);
+  for (size_t r = 0; r < s.R; r++) ck_assert_double_eq_tol(sum_of(again, r, s.V), 0, 2e-6);
+  tpti_test_near(again, doubled(&a, logits, s.R * s.V), s.R * s.V, near_backward);
   tpti_test_run_free(run);
   arrays_free(&a);
 }
@@ -141,16 +171,7 @@ static const special specials[] = {
 };
 enum { SPECIALS = sizeof specials / sizeof specials[0] };
 
-START_TEST(extreme_logits_reach_the_loss) {
-  enum { V = 21 };
-  const special *s = &specials[_i];
-  tpti_run *run = tpti_test_run(1);
-  float logits[V];
-  double lse;
-  double loss = 7;
-  const int32_t target = 0;
-  for (size_t v = 0; v < V; v++) logits[v] = v == 0 ? s->first : v < V - 1 ? s->other : s->last;
-  tpti_cross_entropy_forward(run, &lse, &loss, logits, &target, IGNORE, 1, V);
+static void is_loss(double loss, const special *s) {
   if (isnan(s->loss)) {
     ck_assert_double_nan(loss);
   } else if (isinf(s->loss)) {
@@ -159,6 +180,22 @@ START_TEST(extreme_logits_reach_the_loss) {
     /* Beside 3e38 the logarithm of 21 is lost, in double too. */
     ck_assert_double_eq_tol(loss, fabsf(s->first) > 1e38f ? 0 : s->loss, 1e-6);
   }
+}
+
+START_TEST(extreme_logits_reach_the_loss) {
+  enum { V = 21 };
+  const special *s = &specials[_i];
+  tpti_run *run = tpti_test_run(1);
+  float logits[V], again[V];
+  double lse;
+  double loss = 7;
+  const int32_t target = 0;
+  for (size_t v = 0; v < V; v++) logits[v] = v == 0 ? s->first : v < V - 1 ? s->other : s->last;
+  tpti_cross_entropy_forward(run, &lse, &loss, logits, &target, IGNORE, 1, V);
+  is_loss(loss, s);
+  memcpy(again, logits, sizeof again);
+  tpti_cross_entropy_both(run, &loss, again, &target, IGNORE, 1, 1, V);
+  is_loss(loss, s);
   tpti_cross_entropy_backward(run, logits, &lse, &target, IGNORE, 1, 1, V);
   tpti_test_run_free(run);
 }
@@ -176,6 +213,11 @@ START_TEST(ignored_rows_hide_what_they_hold) {
   ck_assert_double_eq(loss[0], 0);
   ck_assert_double_eq_tol(loss[1], log(3), 1e-7);
   for (size_t v = 0; v < 3; v++) ck_assert_float_eq(logits[v], 0);
+  float again[6] = {NAN, 1, 2, 0.5f, 0.5f, 0.5f};
+  tpti_cross_entropy_both(run, loss, again, targets, 2, 1, 2, 3);
+  ck_assert_double_eq(loss[0], 0);
+  ck_assert_double_eq_tol(loss[1], log(3), 1e-7);
+  for (size_t v = 0; v < 3; v++) ck_assert_float_eq(again[v], 0);
   tpti_test_run_free(run);
 }
 END_TEST
@@ -184,15 +226,18 @@ END_TEST
 START_TEST(large_logits_keep_their_probabilities) {
   tpti_run *run = tpti_test_run(1);
   enum { V = 37 };
-  float logits[V];
+  float logits[V], again[V];
   double want[V], sum = 0, lse, loss;
   const int32_t target = V - 1;
   for (size_t v = 0; v < V; v++) logits[v] = 10000 + (float)(v % 7) * 0.3f;
   for (size_t v = 0; v < V; v++) sum += want[v] = exp((double)logits[v] - 10000);
   for (size_t v = 0; v < V; v++) want[v] = want[v] / sum - (v == (size_t)target);
   tpti_cross_entropy_forward(run, &lse, &loss, logits, &target, IGNORE, 1, V);
+  memcpy(again, logits, sizeof again);
   tpti_cross_entropy_backward(run, logits, &lse, &target, IGNORE, 1, 1, V);
   tpti_test_near(logits, want, V, 1e-6);
+  tpti_cross_entropy_both(run, &loss, again, &target, IGNORE, 1, 1, V);
+  tpti_test_near(again, want, V, 1e-6);
   tpti_test_run_free(run);
 }
 END_TEST
@@ -201,7 +246,7 @@ START_TEST(threads_do_not_change_bits) {
   const shape s = {137, 1003};
   size_t count = s.R * s.V;
   arrays a = {0};
-  float *logits = logits_of(&a, &s), *gradient0 = NULL;
+  float *logits = logits_of(&a, &s), *gradient0 = NULL, *both0 = NULL;
   double *lse0 = NULL;
   double *loss0 = NULL;
   int32_t *targets = targets_of(&a, &s);
@@ -212,9 +257,13 @@ START_TEST(threads_do_not_change_bits) {
     double *loss = zeros(&a, s.R);
     tpti_cross_entropy_forward(run, lse, loss, gradient, targets, IGNORE, s.R, s.V);
     tpti_cross_entropy_backward(run, gradient, lse, targets, IGNORE, 0.1f, s.R, s.V);
-    if (!loss0) lse0 = lse, loss0 = loss, gradient0 = gradient;
+    float *both = copied(&a, logits, count);
+    tpti_cross_entropy_both(run, loss, both, targets, IGNORE, 0.1f, s.R, s.V);
+    if (!loss0) lse0 = lse, loss0 = loss, gradient0 = gradient, both0 = both;
     ck_assert_mem_eq(lse, lse0, s.R * sizeof *lse);
+    ck_assert_mem_eq(loss, loss0, s.R * sizeof *loss);
     same_bits(gradient, gradient0, count);
+    same_bits(both, both0, count);
     tpti_test_run_free(run);
   }
   arrays_free(&a);
@@ -226,6 +275,7 @@ static Suite *suite(void) {
   TCase *c = tcase_create("cross_entropy");
   tcase_add_loop_test(c, forward_is_the_equation, 0, SHAPES);
   tcase_add_loop_test(c, backward_is_the_gradient, 0, SHAPES);
+  tcase_add_loop_test(c, both_are_forward_and_backward, 0, SHAPES);
   tcase_add_loop_test(c, large_vocabularies_stay_accurate, 0, 3);
   tcase_add_loop_test(c, extreme_logits_reach_the_loss, 0, SPECIALS);
   tcase_add_test(c, ignored_rows_hide_what_they_hold);

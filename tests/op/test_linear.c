@@ -84,7 +84,7 @@ START_TEST(backward_weight_adds_the_equation) {
   tpti_run *run = tpti_test_run(2);
   float *dy = filled(&a, s->M * s->out, 1), *x = filled(&a, s->M * s->in, 2);
   float *was = filled(&a, s->out * s->in, 3), *dw = copied(&a, was, s->out * s->in);
-  tpti_linear_backward_weight(run, dw, dy, x, s->M, s->out, s->in);
+  tpti_linear_backward_weight(run, dw, dw, dy, x, s->M, s->out, s->in);
   double *want = equation(&a, was, (view){dy, 1, s->out}, (view){x, 1, s->in}, s->out, s->in, s->M);
   tpti_test_near(dw, want, s->out * s->in, near_backward);
   tpti_test_run_free(run);
@@ -138,7 +138,7 @@ START_TEST(threads_do_not_change_bits) {
     dw[t] = copied(&a, w, OUT * IN);
     tpti_linear_forward(run, y[t], NULL, x, (tpti_weight){.w = w}, M, OUT, IN);
     tpti_linear_backward_input(run, dx[t], NULL, dy, (tpti_weight){.w = w}, M, OUT, IN);
-    tpti_linear_backward_weight(run, dw[t], dy, x, M, OUT, IN);
+    tpti_linear_backward_weight(run, dw[t], dw[t], dy, x, M, OUT, IN);
     same_bits(y[t], y[0], (size_t)M * OUT);
     same_bits(dx[t], dx[0], (size_t)M * IN);
     same_bits(dw[t], dw[0], (size_t)OUT * IN);

@@ -113,8 +113,9 @@ START_TEST(backward_is_the_gradient) {
   double *h64 = doubled(&a, h, count), *gain64 = doubled(&a, gain, s->D);
   double *want_h = doubled(&a, dh, count), *want_gain = doubled(&a, dgain, s->D);
   tpti_phase_norm_forward(run, n, rstd, h, gain, eps, s->M, s->D, s->N);
-  tpti_phase_norm_backward(run, dh, dgain, poisoned(&a, tpti_row_blocks(s->M) * s->D), dn, h, rstd,
-                           gain, s->M, s->D, s->N);
+  float *partial = poisoned(&a, tpti_row_blocks(s->M) * s->D);
+  tpti_phase_norm_backward(run, dh, partial, dn, h, rstd, gain, s->M, s->D, s->N);
+  tpti_phase_norm_backward_gain(dgain, partial, s->M, s->D);
   problem p = {h64, gain64, zeros(&a, count), dn, s};
   numeric_gradient(want_h, h64, count, loss_of, &p);
   numeric_gradient(want_gain, gain64, s->D, loss_of, &p);
@@ -135,8 +136,9 @@ START_TEST(threads_do_not_change_bits) {
     float *n = poisoned(&a, M * D), *rstd = poisoned(&a, M * N);
     float *dh = filled(&a, M * D, 4), *dgain = filled(&a, D, 5);
     tpti_phase_norm_forward(run, n, rstd, h, gain, eps, M, D, N);
-    tpti_phase_norm_backward(run, dh, dgain, poisoned(&a, tpti_row_blocks(M) * D), dn, h, rstd,
-                             gain, M, D, N);
+    float *partial = poisoned(&a, tpti_row_blocks(M) * D);
+    tpti_phase_norm_backward(run, dh, partial, dn, h, rstd, gain, M, D, N);
+    tpti_phase_norm_backward_gain(dgain, partial, M, D);
     float *now[4] = {n, rstd, dh, dgain};
     const size_t counts[4] = {M * D, M * N, M * D, D};
     for (size_t i = 0; i < 4; i++) {

@@ -136,13 +136,14 @@ START_TEST(backward_is_the_gradient) {
   numeric_gradient(want_h, h64, count, loss_of, &p);
   numeric_gradient(want_theta, theta64, pairs, loss_of, &p);
   tpti_phase_rotate_table(cosine, sine, theta, s->D, s->N);
-  tpti_phase_rotate_backward(run, dh, dtheta, partial, dout, h, cosine, sine, s->residual, s->M,
-                             s->D, s->N);
+  tpti_phase_rotate_backward(run, dh, partial, dout, h, cosine, sine, s->residual, s->M, s->D);
+  tpti_phase_rotate_backward_theta(dtheta, partial, s->M, s->D, s->N);
   tpti_test_near(dh, want_h, count, near_backward);
   tpti_test_near(dtheta, want_theta, pairs, near_backward);
   float *again = filled(&a, pairs, 6), *in_place = copied(&a, dout, count);
-  tpti_phase_rotate_backward(run, in_place, again, partial, in_place, h, cosine, sine, s->residual,
-                             s->M, s->D, s->N);
+  tpti_phase_rotate_backward(run, in_place, partial, in_place, h, cosine, sine, s->residual, s->M,
+                             s->D);
+  tpti_phase_rotate_backward_theta(again, partial, s->M, s->D, s->N);
   same_bits(in_place, dh, count);
   same_bits(again, dtheta, pairs);
   tpti_test_run_free(run);
@@ -161,8 +162,9 @@ START_TEST(threads_do_not_change_bits) {
     float *out = poisoned(&a, M * D), *dh = poisoned(&a, M * D);
     float *dtheta = filled(&a, D / N / 2, 6);
     tpti_phase_rotate_forward(run, out, h, cosine, sine, _i == 1, M, D);
-    tpti_phase_rotate_backward(run, dh, dtheta, poisoned(&a, tpti_row_blocks(M) * D / 2), dout, h,
-                               cosine, sine, _i == 1, M, D, N);
+    float *partial = poisoned(&a, tpti_row_blocks(M) * D / 2);
+    tpti_phase_rotate_backward(run, dh, partial, dout, h, cosine, sine, _i == 1, M, D);
+    tpti_phase_rotate_backward_theta(dtheta, partial, M, D, N);
     float *now[3] = {out, dh, dtheta};
     const size_t counts[3] = {M * D, M * D, D / N / 2};
     for (size_t i = 0; i < 3; i++) {

@@ -115,6 +115,24 @@ START_TEST(backward_is_the_gradient) {
 }
 END_TEST
 
+/* Everything in place. */
+START_TEST(backward_with_act_is_both_directions) {
+  const shape *s = &shapes[_i];
+  size_t count = s->M * 2 * s->F;
+  arrays a = {0};
+  tpti_run *run = tpti_test_run(2);
+  float *gate_up = gates(&a, count), *dact = filled(&a, s->M * s->F, 3);
+  float *gradient = poisoned(&a, count), *act = poisoned(&a, s->M * s->F);
+  tpti_swiglu_forward(run, act, gate_up, s->M, s->F);
+  tpti_swiglu_backward(run, gradient, dact, gate_up, s->M, s->F);
+  tpti_swiglu_backward_act(run, gate_up, dact, dact, gate_up, s->M, s->F);
+  same_bits(gate_up, gradient, count);
+  tpti_test_near(dact, doubled(&a, act, s->M * s->F), s->M * s->F, near_forward);
+  tpti_test_run_free(run);
+  arrays_free(&a);
+}
+END_TEST
+
 START_TEST(threads_do_not_change_bits) {
   enum { M = 333, F = 21 };
   arrays a = {0};
@@ -141,6 +159,7 @@ static Suite *suite(void) {
   tcase_add_loop_test(c, a_row_alone_has_the_same_bits, 0, SHAPES);
   tcase_add_test(c, extreme_gates);
   tcase_add_loop_test(c, backward_is_the_gradient, 0, SHAPES);
+  tcase_add_loop_test(c, backward_with_act_is_both_directions, 0, SHAPES);
   tcase_add_test(c, threads_do_not_change_bits);
   suite_add_tcase(s, c);
   return s;
