@@ -12,10 +12,15 @@ static tpt_status clear(tpt_trainer *t) {
   return tpti_run_status(&run);
 }
 
-/* Clearing waits for the backward, which overwrites nearly all of it. */
+/* Where no host looks on, clearing waits for the backward, which overwrites nearly all of it. */
+static tpt_status blank(tpt_trainer *t) {
+  tpti_run run = tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
+  t->blank = tpti_run_tick(&run);
+  return tpti_run_status(&run);
+}
+
 static tpt_status zero_gradients(tpt_trainer *t) {
-  tpt_status status = t->shown ? clear(t) : TPT_OK;
-  t->blank = !t->shown;
+  tpt_status status = t->shown ? clear(t) : blank(t);
   t->state.spoiled = status != TPT_OK;
   return status;
 }
