@@ -8,6 +8,7 @@
 #include "api/objects.h"
 #include "io/yaml.h"
 #include "spec/keys.h"
+#include "train/flat.h"
 
 /* The version of the layout that is written and read. */
 #define VERSION "1"
@@ -167,6 +168,7 @@ static tpt_status read_values(staging *s, tpti_run *run) {
   if (!tpti_mul(&s->bytes, count, 3 * sizeof(float))) return tpti_fail_memory(SIZE_MAX);
   s->values = tpti_take(&s->trainer->context->memory, s->bytes);
   if (!s->values) return tpti_fail_memory(s->bytes);
+  tpti_pages(&s->trainer->context->memory, s->values, s->bytes, false); /* as in model_file.c */
   tpti_run_span(run, 0.0, 1.0 / 3.0);
   tpt_status status = tpti_model_read(net, s->tensors, run, s->values);
   tpti_run_span(run, 1.0 / 3.0, 2.0 / 3.0);
@@ -192,11 +194,14 @@ static tpt_status read_user(const staging *s, void *user, size_t capacity, size_
   return status;
 }
 
-static void take_over(const staging *s, tpt_trainer *t, tpt_optimizer *o) {
+/* Nothing may stop this half-way. */
+static void take_over(const staging *s, tpt_trainer *t, tpt_optimizer *o, tpti_run run) {
   size_t count = t->model->net.params.count;
-  memcpy(t->model->net.weights, s->values, count * sizeof(float));
-  memcpy(o->adamw.m, s->values + count, count * sizeof(float));
-  memcpy(o->adamw.v, s->values + 2 * count, count * sizeof(float));
+  run.progress = NULL;
+  run.cancel = NULL;
+  tpti_flat_copy(&run, t->model->net.weights, s->values, count);
+  tpti_flat_copy(&run, o->adamw.m, s->values + count, count);
+  tpti_flat_copy(&run, o->adamw.v, s->values + 2 * count, count);
   o->adamw.steps = s->steps;
   o->adamw.lr_override = s->lr;
   tpti_model_changed(t->model);
@@ -210,7 +215,7 @@ static tpt_status load_open(tpt_trainer *t, tpt_optimizer *o, staging *s, void *
   if (!status) status = find_parts(s);
   if (!status) status = read_values(s, &run);
   if (!status) status = read_user(s, user, capacity, size);
-  if (!status) take_over(s, t, o);
+  if (!status) take_over(s, t, o, run);
   tpti_give(&t->context->memory, s->values, s->bytes);
   return status;
 }

@@ -26,6 +26,10 @@ void *tpti_take(const tpti_memory *memory, size_t bytes);
 /* Gives back what tpti_take gave, with the same `bytes`; NULL is accepted. */
 void tpti_give(const tpti_memory *memory, void *block, size_t bytes);
 
+/* Pages that a block of tpti_take gets from now on: big ones, where the system has them and the
+ * block is large, or small ones. A new block gets big ones. Nothing happens to a host's memory. */
+void tpti_pages(const tpti_memory *memory, void *block, size_t bytes, bool big);
+
 /* false on overflow (then *result is SIZE_MAX). */
 bool tpti_add(size_t *result, size_t a, size_t b);
 bool tpti_mul(size_t *result, size_t a, size_t b);

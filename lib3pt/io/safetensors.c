@@ -2,6 +2,7 @@
  * float32. What an entry of the header may say is in safetensors_header.c. */
 #include "io/safetensors.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,9 @@ enum {
   OTHER_BYTES = 2 * TPTI_YAML_BYTES + (1 << 20),
   /* The least that an entry takes: "":{"dtype":"U8","shape":[],"data_offsets":[0,0]}, */
   ENTRY_LEAST = 50,
-  PIECE = 4 << 20,  /* bytes between two ticks of a run: about a millisecond */
-  CONVERTED = 16384 /* bytes on the stack that await conversion */
+  PIECE = 1 << 20,     /* bytes that a thread reads at a time: some 200 microseconds */
+  WINDOW = 32 * PIECE, /* bytes between two reports of how far a tensor is */
+  CONVERTED = 16384    /* bytes on the stack that await conversion */
 };
 
 struct tpti_safetensors {
@@ -190,58 +192,102 @@ const char *tpti_safetensors_metadata(const tpti_safetensors *tensors, const cha
   return tpti_json_string(tpti_json_get(metadata, key), NULL);
 }
 
-/* The entry has been read up to byte `at` of the data. */
-static bool tick(tpti_run *run, const tpti_entry *entry, uint64_t at) {
-  if (!run) return true;
-  tpti_run_at(run, (double)(at - entry->begin) / (double)(entry->end - entry->begin));
-  return tpti_run_tick(run);
-}
+/* ---- values ---- */
 
-static tpt_status read_pieces(const tpti_safetensors *t, const tpti_entry *entry, tpti_run *run,
-                              char *to) {
-  for (uint64_t at = entry->begin; at < entry->end;) {
-    size_t bytes = entry->end - at < PIECE ? (size_t)(entry->end - at) : PIECE;
-    tpt_status status = read_source(&t->source, t->data + at, to, bytes);
+/* How a type becomes float32. */
+typedef struct conversion {
+  void (*convert)(const void *raw, float *values, size_t count); /* NULL: as it is */
+  size_t width;                                                  /* bytes of an element */
+} conversion;
+
+/* An entry, of which a window of pieces is read at a time. */
+typedef struct reading {
+  const tpti_safetensors *tensors;
+  const tpti_entry *entry;
+  conversion how;
+  void *to;
+  uint64_t from, end; /* the window: bytes of the data */
+  atomic_bool failed;
+} reading;
+
+static tpt_status convert_part(const reading *r, uint64_t at, uint64_t end, float *values) {
+  char raw[CONVERTED];
+  while (at < end) {
+    size_t bytes = end - at < CONVERTED ? (size_t)(end - at) : CONVERTED;
+    tpt_status status = read_source(&r->tensors->source, r->tensors->data + at, raw, bytes);
     if (status) return status;
+    r->how.convert(raw, values, bytes / r->how.width);
+    values += bytes / r->how.width;
     at += bytes;
-    to += bytes;
-    if (!tick(run, entry, at)) return tpti_run_status(run);
   }
   return TPT_OK;
 }
 
-typedef struct conversion {
-  void (*convert)(const void *raw, float *values, size_t count);
-  size_t width;
-} conversion;
+static size_t pieces_of(const reading *r) {
+  return (size_t)((r->end - r->from + PIECE - 1) / PIECE);
+}
 
-static tpt_status convert_pieces(const tpti_safetensors *t, const tpti_entry *entry, conversion how,
-                                 tpti_run *run, float *values) {
-  char raw[CONVERTED];
-  for (uint64_t at = entry->begin; at < entry->end;) {
-    size_t bytes = entry->end - at < CONVERTED ? (size_t)(entry->end - at) : CONVERTED;
-    tpt_status status = read_source(&t->source, t->data + at, raw, bytes);
+static tpt_status read_piece(const reading *r, size_t piece) {
+  uint64_t at = r->from + (uint64_t)piece * PIECE, left = r->end - at;
+  size_t bytes = left < PIECE ? (size_t)left : PIECE, skip = (size_t)(at - r->entry->begin);
+  if (r->how.convert) return convert_part(r, at, at + bytes, (float *)r->to + skip / r->how.width);
+  return read_source(&r->tensors->source, r->tensors->data + at, (char *)r->to + skip, bytes);
+}
+
+static void try_piece(void *argument, size_t piece, void *scratch) {
+  (void)scratch;
+  reading *r = argument;
+  if (read_piece(r, piece)) atomic_store(&r->failed, true);
+}
+
+/* All pieces of a window, by one thread. */
+static tpt_status read_alone(const reading *r) {
+  tpt_status status = TPT_OK;
+  for (size_t piece = 0; piece < pieces_of(r) && !status; piece++) status = read_piece(r, piece);
+  return status;
+}
+
+/* By all threads. A message is of the thread that failed: this one reads again for one of its own.
+ */
+static tpt_status read_together(reading *r, tpti_run *run) {
+  atomic_store(&r->failed, false);
+  tpti_parallel(run, pieces_of(r), try_piece, r);
+  if (run->stopped) return tpti_run_status(run);
+  return atomic_load(&r->failed) ? read_alone(r) : TPT_OK;
+}
+
+/* The entry has been read up to the window's end. */
+static bool tick(tpti_run *run, const reading *r) {
+  const tpti_entry *entry = r->entry;
+  if (!run) return true;
+  tpti_run_at(run, (double)(r->end - entry->begin) / (double)(entry->end - entry->begin));
+  return tpti_run_tick(run);
+}
+
+static tpt_status read_entry(const tpti_safetensors *tensors, const tpti_entry *entry,
+                             conversion how, tpti_run *run, void *to) {
+  reading r = {.tensors = tensors, .entry = entry, .how = how, .to = to};
+  for (r.from = entry->begin; r.from < entry->end; r.from = r.end) {
+    r.end = entry->end - r.from < WINDOW ? entry->end : r.from + WINDOW;
+    tpt_status status = run ? read_together(&r, run) : read_alone(&r);
     if (status) return status;
-    how.convert(raw, values, bytes / how.width);
-    at += bytes;
-    values += bytes / how.width;
-    if (!tick(run, entry, at)) return tpti_run_status(run);
+    if (!tick(run, &r)) return tpti_run_status(run);
   }
   return TPT_OK;
 }
 
 tpt_status tpti_safetensors_floats(const tpti_safetensors *tensors, const tpti_entry *entry,
                                    tpti_run *run, float *values) {
-  static const conversion conversions[] = {[TPTI_F64] = {tpti_convert_f64, 8},
+  static const conversion conversions[] = {[TPTI_F32] = {NULL, 4},
+                                           [TPTI_F64] = {tpti_convert_f64, 8},
                                            [TPTI_F16] = {tpti_convert_f16, 2},
                                            [TPTI_BF16] = {tpti_convert_bf16, 2}};
   switch (entry->dtype) {
   case TPTI_F32:
-    return read_pieces(tensors, entry, run, (char *)values);
   case TPTI_F64:
   case TPTI_F16:
   case TPTI_BF16:
-    return convert_pieces(tensors, entry, conversions[entry->dtype], run, values);
+    return read_entry(tensors, entry, conversions[entry->dtype], run, values);
   default:
     return tpti_entry_fail(&tensors->source, entry->name,
                            "dtype %s; allowed here are F32, F64, F16, BF16", entry->dtype_name);
@@ -250,5 +296,5 @@ tpt_status tpti_safetensors_floats(const tpti_safetensors *tensors, const tpti_e
 
 tpt_status tpti_safetensors_bytes(const tpti_safetensors *tensors, const tpti_entry *entry,
                                   void *data) {
-  return read_pieces(tensors, entry, NULL, data);
+  return read_entry(tensors, entry, (conversion){NULL, 1}, NULL, data);
 }

@@ -58,8 +58,8 @@ const char *tpti_safetensors_metadata(const tpti_safetensors *tensors,
                                       const char *key); /* NULL: not there */
 
 /* All values of an entry as float32 (F32, F64, F16, BF16; anything else TPT_E_FORMAT; rounding as
- * in io/convert.h). Ticks the run, which may be NULL, and tells it how far the tensor is. Any
- * number of threads at once. */
+ * in io/convert.h), read by the run's threads; the run, which may be NULL (this thread alone), is
+ * told how far the tensor is. Any number of threads at once. */
 tpt_status tpti_safetensors_floats(const tpti_safetensors *tensors, const tpti_entry *entry,
                                    tpti_run *run, float *values);
 /* The raw bytes of an entry. */

@@ -66,7 +66,7 @@ static void softmax_scale(float *z, double lse, float weight, size_t n) {
   v_store_n(z + i, v_mul(w, v_exp(last)), n - i);
 }
 
-/* Exponentials of entry i on, in place, and their sum. */
+/* The exponentials take their places, and go on to the sum. */
 static inline v_f32 softmax_put(float *z, v_f32 top) {
   v_f32 e = softmax_exp(z, top);
   v_store(z, e);

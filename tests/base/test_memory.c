@@ -2,6 +2,7 @@
 #include "base/memory.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "support/allocator.h"
 #include "support/runner.h"
@@ -28,6 +29,28 @@ START_TEST(default_blocks_are_aligned) {
   tpti_give(&tpti_memory_default, NULL, 5);
   ck_assert_ptr_null(tpti_take(&tpti_memory_default, 0));
   ck_assert_ptr_null(tpti_take(&tpti_memory_default, SIZE_MAX));
+}
+END_TEST
+
+/* Those that big pages are asked for. Every byte is ours, and other blocks stay as they are. */
+START_TEST(large_blocks_are_whole) {
+  const size_t sizes[] = {(4 << 20) - 1, 4 << 20, (4 << 20) + 1, (9 << 20) + 4097};
+  char *small = tpti_take(&tpti_memory_default, 64);
+  ck_assert_ptr_nonnull(small);
+  memset(small, 7, 64);
+  for (size_t i = 0; i < 3 * sizeof sizes / sizeof *sizes; i++) {
+    size_t bytes = sizes[i / 3];
+    unsigned char *block = tpti_take(&tpti_memory_default, bytes);
+    ck_assert_ptr_nonnull(block);
+    ck_assert_uint_eq((uintptr_t)block % TPTI_ALIGNMENT, 0);
+    tpti_pages(&tpti_memory_default, block, bytes, i % 3 > 0);
+    memset(block, 0xa5, bytes);
+    tpti_pages(&tpti_memory_default, block, bytes, i % 3 < 2);
+    ck_assert(block[0] == 0xa5 && block[bytes / 2] == 0xa5 && block[bytes - 1] == 0xa5);
+    tpti_give(&tpti_memory_default, block, bytes);
+  }
+  for (size_t i = 0; i < 64; i++) ck_assert_int_eq(small[i], 7);
+  tpti_give(&tpti_memory_default, small, 64);
 }
 END_TEST
 
@@ -107,6 +130,7 @@ static Suite *suite(void) {
   TCase *c = tcase_create("memory");
   tcase_add_test(c, sums_and_products_do_not_wrap);
   tcase_add_test(c, default_blocks_are_aligned);
+  tcase_add_test(c, large_blocks_are_whole);
   tcase_add_test(c, a_block_out_of_line_goes_back);
   tcase_add_test(c, a_refusal_is_null);
   tcase_add_test(c, a_plan_counts_then_places);

@@ -4,6 +4,7 @@
 #include "io/files.h"
 #include "io/image.h"
 #include "support/allocator.h"
+#include "support/run.h"
 #include "support/runner.h"
 
 /* Two entries out of order, an empty one, and metadata; 14 bytes of data. */
@@ -282,6 +283,74 @@ START_TEST(file_cut_while_in_use) {
 }
 END_TEST
 
+/* Elements of the entries below: more than one report of 32 MiB, or of pieces of 1 MiB, and no
+ * whole number of either. */
+enum { MANY = (9 << 20) + 1234 };
+
+/* MANY numbers whose upper halves count up and begin again at no power of 2. */
+static char *large_image(const char *dtype, size_t width, size_t *size) {
+  char header[128];
+  int length = snprintf(header, sizeof header,
+                        "{\"a\":{\"dtype\":\"%s\",\"shape\":[%d],\"data_offsets\":[0,%zu]}}", dtype,
+                        MANY, MANY * width);
+  image made = make_image(header, (size_t)length, MANY * width);
+  char *data = made.bytes + 8 + length;
+  memset(data, 0, MANY * width);
+  for (size_t i = 0; i < MANY; i++) {
+    uint16_t upper = (uint16_t)(i % 30011);
+    memcpy(data + (i + 1) * width - 2, &upper, 2);
+  }
+  *size = made.size;
+  return made.bytes;
+}
+
+/* The first value that is another; one assertion a value would take minutes. */
+static size_t first_wrong(const float *values) {
+  size_t i = 0;
+  for (; i < MANY; i++) {
+    uint32_t bits;
+    memcpy(&bits, values + i, 4);
+    if (bits != (uint32_t)(i % 30011) << 16) break;
+  }
+  return i;
+}
+
+/* From a file: whole, then cut after it was opened, where the message must be the caller's own. */
+static void read_large(const char *dtype, size_t width, int32_t threads) {
+  size_t size;
+  char *bytes = large_image(dtype, width, &size);
+  put_file(in_folder("a"), bytes, size);
+  tpti_run *run = tpti_test_run(threads);
+  float *values = malloc((MANY + 1) * sizeof *values);
+  values[MANY] = 77;
+  tpti_file file;
+  tpti_safetensors *tensors;
+  ck_assert_int_eq(tpti_file_open(in_folder("a"), &file), TPT_OK);
+  tpti_source source = {&file, in_folder("a"), NULL, file.size};
+  ck_assert_int_eq(tpti_safetensors_open(&source, &tpti_memory_default, 1, &tensors), TPT_OK);
+  const tpti_entry *entry = tpti_safetensors_at(tensors, 0);
+  run->to = 1;
+  ck_assert_int_eq(tpti_safetensors_floats(tensors, entry, run, values), TPT_OK);
+  ck_assert_uint_eq(first_wrong(values), MANY);
+  ck_assert(values[MANY] == 77 && run->done == 1);
+  ck_assert_int_eq(truncate(in_folder("a"), (off_t)size - 5 * (1 << 20)), 0);
+  ck_assert_int_eq(tpti_safetensors_floats(tensors, entry, run, values), TPT_E_FORMAT);
+  ck_assert_message("cut while in use");
+  tpti_safetensors_close(tensors);
+  tpti_file_close(&file);
+  tpti_test_run_free(run);
+  free(values);
+  free(bytes);
+}
+
+START_TEST(many_threads_read_one_entry) {
+  for (int32_t threads = 1; threads <= 3; threads++) {
+    read_large("F32", 4, threads);
+    read_large("BF16", 2, threads);
+  }
+}
+END_TEST
+
 START_TEST(cancelled_read_says_so) {
   image from = small_image();
   tpti_safetensors *tensors;
@@ -334,6 +403,7 @@ int main(void) {
                                 special_floats_pass_unchanged,
                                 other_dtypes_are_no_floats,
                                 file_cut_while_in_use,
+                                many_threads_read_one_entry,
                                 cancelled_read_says_so,
                                 every_allocation_may_fail};
   return tpti_test_main(suite_of("safetensors", tests, sizeof tests / sizeof *tests));
