@@ -13,11 +13,14 @@
 
 typedef struct shape {
   const char *use;
-  char kind; /* f: y = x W^T, i: dx = dy W, w: dW += dy^T x */
+  char kind; /* f: y = x W^T, i: dx = dy W, w: dW += dy^T x; F, I: with W packed beforehand */
   size_t M, out, in;
 } shape;
 
 static const shape shapes[] = {
+    {"5m qkv block", 'F', 512, 384, 192},      {"5m qkv dx block", 'I', 512, 384, 192},
+    {"5m up block", 'F', 512, 1024, 192},      {"5m up dx block", 'I', 512, 1024, 192},
+    {"5m up dw block", 'w', 512, 1024, 192},   {"123m up block", 'F', 256, 4096, 768},
     {"5m qkv", 'f', 8192, 384, 192},           {"5m qkv dx", 'i', 8192, 384, 192},
     {"5m qkv dw", 'w', 8192, 384, 192},        {"5m o", 'f', 8192, 192, 192},
     {"5m o dw", 'w', 8192, 192, 192},          {"5m gate up", 'f', 8192, 1024, 192},
@@ -37,6 +40,7 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0], REPEATS = 7 };
 
 typedef struct arrays {
   float *y, *x, *w; /* [M, out], [M, in], [out, in] */
+  void *packed;     /* W, for F and I */
 } arrays;
 
 static double now(void) {
@@ -58,12 +62,19 @@ static float *noise(size_t count, uint64_t seed) {
 }
 
 static void once(tpti_run *run, const shape *s, const arrays *a) {
-  if (s->kind == 'f')
-    tpti_linear_forward(run, a->y, NULL, a->x, (tpti_weight){.w = a->w}, s->M, s->out, s->in);
-  if (s->kind == 'i')
-    tpti_linear_backward_input(run, a->x, NULL, a->y, (tpti_weight){.w = a->w}, s->M, s->out,
-                               s->in);
+  tpti_weight w = {.w = a->w};
+  if (s->kind == 'F') w.forward = a->packed;
+  if (s->kind == 'I') w.input = a->packed;
+  if (s->kind == 'f' || s->kind == 'F')
+    tpti_linear_forward(run, a->y, NULL, a->x, w, s->M, s->out, s->in);
+  if (s->kind == 'i' || s->kind == 'I')
+    tpti_linear_backward_input(run, a->x, NULL, a->y, w, s->M, s->out, s->in);
   if (s->kind == 'w') tpti_linear_backward_weight(run, a->w, a->w, a->y, a->x, s->M, s->out, s->in);
+}
+
+static void pack_weight(tpti_run *run, const shape *s, const arrays *a) {
+  if (s->kind == 'F') tpti_linear_pack_forward(run, a->packed, a->w, s->out, s->in);
+  if (s->kind == 'I') tpti_linear_pack_input(run, a->packed, a->w, s->out, s->in);
 }
 
 static size_t most_pack(void) {
@@ -79,6 +90,7 @@ static size_t most_pack(void) {
 static double rate(tpti_run *run, const shape *s, const arrays *a) {
   double flop = 2.0 * (double)s->M * (double)s->out * (double)s->in, times[REPEATS];
   int calls = 1 + (int)(2e-3 / (flop / 1e11));
+  pack_weight(run, s, a);
   once(run, s, a);
   for (int i = 0; i < REPEATS; i++) {
     double start = now();
@@ -103,7 +115,9 @@ int main(int argc, char **argv) {
   printf("\n");
   for (size_t i = 0; i < SHAPES; i++) {
     const shape *s = &shapes[i];
-    arrays a = {noise(s->M * s->out, 1), noise(s->M * s->in, 2), noise(s->out * s->in, 3)};
+    size_t packed = tpti_linear_packed_bytes(TPTI_PRECISION_F32, s->out, s->in) / sizeof(float);
+    arrays a = {noise(s->M * s->out, 1), noise(s->M * s->in, 2), noise(s->out * s->in, 3),
+                noise(packed, 4)};
     printf("%-18s", s->use);
     for (size_t t = 0; (k = tpti_kernels_list(t)); t++) {
       run.kernels = k;
@@ -112,7 +126,7 @@ int main(int argc, char **argv) {
       fflush(stdout);
     }
     printf("\n");
-    free(a.y), free(a.x), free(a.w);
+    free(a.y), free(a.x), free(a.w), free(a.packed);
   }
   tpti_give(&tpti_memory_default, pack, most_pack());
   tpti_give(&tpti_memory_default, scratch, TPTI_SCRATCH);

@@ -15,9 +15,10 @@
  * columns as a kernel packs of B at once. */
 enum { TILE_ROWS = 512, TILE_COLUMNS = 384 };
 
-/* Tiles are halved until there are this many, so that 2 to 8 threads end at about the same time,
- * but not below this many multiplications (some 50 us): waking a thread costs 5 to 10. */
-enum { TILES = 16, TILE_WORK = 1 << 21 };
+/* Tiles are halved until there are this many, or FOR_EACH a thread, so that threads end at about
+ * the same time, but not below this many multiplications (some 50 us): waking a thread costs 5
+ * to 10. */
+enum { TILES = 16, FOR_EACH = 4, TILE_WORK = 1 << 21 };
 
 /* A tile of 48 x 96 spends a quarter of its time on packing. Where C is too small for TILES tiles
  * of SLICE_ROWS x SLICE_COLUMNS, k is cut into slices of at least SLICE: each has a sum of its own,
@@ -51,8 +52,10 @@ static size_t most_slices(size_t m, size_t n, size_t k) {
 static void cut_depth(job *j) {
   const tpti_gemm *g = j->whole;
   size_t sides = ceil_div(g->m, SLICE_ROWS) * ceil_div(g->n, SLICE_COLUMNS);
-  /* A packed B is for many products on small tiles, inside items: run->pack is not theirs. */
-  size_t most = g->packed ? 1 : most_slices(g->m, g->n, g->k);
+  /* Only where columns of A lie in memory, which are long sums into a small C, dW: a row of the
+   * other products has the same bits whatever m. A packed B is for many products on small tiles,
+   * inside items: run->pack is not theirs. */
+  size_t most = g->packed || g->a_col == 1 ? 1 : most_slices(g->m, g->n, g->k);
   j->slices = least(ceil_div(TILES, sides), most);
   j->depth = ceil_div(g->k, j->slices);
 }
@@ -62,13 +65,20 @@ static void count_tiles(job *j) {
   j->across = ceil_div(j->whole->n, j->columns);
 }
 
-/* By m, n, k and the kernel's own block alone, never by threads. */
-static void cut(job *j, size_t mr, size_t nr) {
+/* Slices are cut by m, n and k alone: they change bits. Tiles do not, and the fewer there are the
+ * less is packed twice: FOR_EACH a thread are enough, and one thread takes all columns at once. */
+static void cut(job *j, size_t threads, size_t mr, size_t nr) {
   const tpti_gemm *g = j->whole;
+  size_t tiles = least(TILES, FOR_EACH * threads);
   cut_depth(j);
+  if (threads == 1) {
+    j->rows = even_part(g->m, TILE_ROWS, mr), j->columns = g->n;
+    count_tiles(j);
+    return;
+  }
   j->rows = even_part(g->m, j->slices > 1 ? SLICE_ROWS : TILE_ROWS, mr);
   j->columns = even_part(g->n, j->slices > 1 ? SLICE_COLUMNS : TILE_COLUMNS, nr);
-  for (count_tiles(j); j->slices * j->down * j->across < TILES; count_tiles(j)) {
+  for (count_tiles(j); j->slices * j->down * j->across < tiles; count_tiles(j)) {
     if (work(least(j->rows, g->m), least(j->columns, g->n), j->depth) < 2 * TILE_WORK) break;
     if (j->rows >= j->columns && j->rows > mr)
       j->rows = even_part(j->rows, (j->rows + 1) / 2, mr);
@@ -91,13 +101,12 @@ static void do_tile(void *argument, size_t item, void *scratch) {
     g.base = NULL;
   }
   g.a += i * g.a_row + p * g.a_col;
-  g.b += o * g.b_col + p * g.b_row;
-  g.c += i * g.c_row + o;
-  if (g.base) g.base += i * g.base_row + o;
+  g.b += p * g.b_row;
+  g.c += i * g.c_row;
+  if (g.base) g.base += i * g.base_row;
   g.m = least(j->rows, g.m - i);
-  g.n = least(j->columns, g.n - o);
   g.k = least(j->depth, g.k - p);
-  j->tile(&g, scratch);
+  j->tile(&g, o, least(o + j->columns, g.n), scratch);
 }
 
 enum { ADD_ROWS = 32 }; /* of C an item */
@@ -143,20 +152,44 @@ void tpti_gemm_run(tpti_run *run, const tpti_gemm *g) {
   }
   job j = {.whole = g, .tile = run->kernels->gemm_tile, .partial = run->pack};
   if (by_blis(run->kernels)) j.tile = tpti_gemm_tile_blis;
-  cut(&j, run->kernels->mr, run->kernels->nr);
+  size_t threads = run->pool ? (size_t)tpti_pool_threads(run->pool) : 1;
+  cut(&j, threads, run->kernels->mr, run->kernels->nr);
   tpti_parallel(run, j.slices * j.down * j.across, do_tile, &j);
   if (j.slices == 1) return;
   assert(run->pack);
   tpti_parallel(run, ceil_div(g->m, ADD_ROWS), add_slices, &j);
 }
 
+/* The widest panel of B, of AVX-512: the last one is filled up to it at most. */
+enum { WIDEST = 32 };
+
 size_t tpti_gemm_packed_bytes(tpti_precision precision, size_t n, size_t k) {
   if (precision != TPTI_PRECISION_F32) return tpti_amx_packed_bytes(precision, n, k);
-  return 0; /* F32 PACKED: TO COME */
+  return n == 0 ? 0 : (n + WIDEST - 1) * k * sizeof(float);
+}
+
+typedef struct packing {
+  tpti_gemm_pack_b_fn *pack;
+  void *packed;
+  const tpti_gemm *whole;
+} packing;
+
+static void pack_item(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const packing *p = argument;
+  size_t from = item * TPTI_PACK_COLUMNS;
+  p->pack(p->packed, p->whole, from, least(from + TPTI_PACK_COLUMNS, p->whole->n));
 }
 
 void tpti_gemm_pack_b(tpti_run *run, void *packed, const tpti_gemm *g) {
-  if (run->precision != TPTI_PRECISION_F32) tpti_amx_pack_b(run, packed, g);
+  assert(g->b_row == 1 || g->b_col == 1);
+  if (run->precision != TPTI_PRECISION_F32) {
+    tpti_amx_pack_b(run, packed, g);
+    return;
+  }
+  if (by_blis(run->kernels)) return; /* BLIS packs for itself */
+  packing p = {.pack = run->kernels->gemm_pack_b, .packed = packed, .whole = g};
+  tpti_parallel(run, ceil_div(g->n, TPTI_PACK_COLUMNS), pack_item, &p);
 }
 
 const char *tpti_gemm_name(const tpti_kernels *kernels) {
@@ -179,8 +212,13 @@ static void start_from_base(const tpti_gemm *g) {
   }
 }
 
-void tpti_gemm_tile_blis(const tpti_gemm *g, void *scratch) {
+void tpti_gemm_tile_blis(const tpti_gemm *whole, size_t from, size_t end, void *scratch) {
   (void)scratch;
+  tpti_gemm tile = *whole, *g = &tile;
+  tile.b += from * tile.b_col;
+  tile.c += from;
+  if (tile.base) tile.base += from;
+  tile.n = end - from;
   start_from_base(g);
   if (g->m == 0 || g->n == 0 || g->k == 0) return;
   rntm_t one_thread = BLIS_RNTM_INITIALIZER;
@@ -212,7 +250,7 @@ static void warm(void *argument, size_t item, void *scratch) {
                                    .m = WARM,
                                    .n = WARM,
                                    .k = WARM},
-                      NULL);
+                      0, WARM, NULL);
 }
 _Static_assert(3 * WARM * WARM * sizeof(float) <= TPTI_SCRATCH, "scratch");
 

@@ -14,9 +14,16 @@ typedef struct tpti_gemm {
   size_t m, n, k;
 } tpti_gemm;
 
-/* The whole product on this thread. scratch is TPTI_SCRATCH bytes; one stride each of A and B is 1.
- */
-typedef void tpti_gemm_tile_fn(const tpti_gemm *g, void *scratch);
+/* Columns from..end of the product on this thread; from is a multiple of the table's nr. scratch is
+ * TPTI_SCRATCH bytes; one stride each of A and B is 1. */
+typedef void tpti_gemm_tile_fn(const tpti_gemm *g, size_t from, size_t end, void *scratch);
+
+/* Columns that one item of packing takes: a multiple of every nr. */
+enum { TPTI_PACK_COLUMNS = 96 };
+
+/* Columns from..end of B into their place in packed; from is a multiple of TPTI_PACK_COLUMNS,
+ * end too, or n. */
+typedef void tpti_gemm_pack_b_fn(void *packed, const tpti_gemm *g, size_t from, size_t end);
 
 /* The same for operands that lie in the first or second cache level, read where they are: b_col is
  * 1, the strides of A are any. */
@@ -27,14 +34,18 @@ typedef void tpti_transpose_fn(float *out, size_t out_row, const float *in, size
                                size_t rows, size_t columns);
 
 tpti_gemm_tile_fn tpti_gemm_tile_plain;
+tpti_gemm_pack_b_fn tpti_gemm_pack_b_plain;
 tpti_product_fn tpti_product_plain;
 tpti_transpose_fn tpti_transpose_plain;
 
 /* By BLIS on one thread; for processors without kernels of our own. */
 tpti_gemm_tile_fn tpti_gemm_tile_blis;
 
-/* The product on the threads of the run, cut into tiles by its shape. run->pack holds
- * tpti_gemm_pack(m, n, k) bytes; it may be NULL where that is 0. */
+/* The product on the threads of the run, cut into tiles. run->pack holds tpti_gemm_pack(m, n, k)
+ * bytes; it may be NULL where that is 0, and in float32 where a_col is 1 or B is packed.
+ *
+ * Where a_col is 1 (rows of A lie in memory) a row of C has the same bits in any number of rows,
+ * with B packed or not; then, with B packed, run->scratch is not touched (all this in float32). */
 void tpti_gemm_run(tpti_run *run, const tpti_gemm *g);
 
 /* Bytes of run->pack. Never less for larger sizes. In float32 at most 3 MiB, and 0 for small

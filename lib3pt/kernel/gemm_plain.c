@@ -13,9 +13,19 @@ void tpti_product_plain(const tpti_gemm *g) {
   }
 }
 
-void tpti_gemm_tile_plain(const tpti_gemm *g, void *scratch) {
+void tpti_gemm_tile_plain(const tpti_gemm *whole, size_t from, size_t end, void *scratch) {
   (void)scratch;
-  tpti_product_plain(g);
+  tpti_gemm g = *whole;
+  g.b += from * g.b_col;
+  g.c += from;
+  if (g.base) g.base += from;
+  g.n = end - from;
+  tpti_product_plain(&g);
+}
+
+/* Plain products read B itself. */
+void tpti_gemm_pack_b_plain(void *packed, const tpti_gemm *g, size_t from, size_t end) {
+  (void)packed, (void)g, (void)from, (void)end;
 }
 
 void tpti_transpose_plain(float *out, size_t out_row, const float *in, size_t in_row, size_t rows,

@@ -1,9 +1,10 @@
-/* Matrix products: packed and blocked as Goto and van de Geijn (2008) do, over the words of
- * vec_*.h.
+/* Matrix products: blocked as Goto and van de Geijn (2008) do, over the words of vec_*.h.
  *
- * GEMM_ROWS rows and GEMM_VECTORS vectors of C stay in registers while k runs (`micro`). B lies in
- * panels as wide as that, k-major, as many as fit half a second-level cache; A in strips as high,
- * k-major too, one of which stays in the first level while all panels pass. */
+ * GEMM_ROWS rows and GEMM_VECTORS vectors of C stay in registers while k runs (`micro`). B is
+ * packed in panels as wide as that, k-major; they come from the second cache level while a strip of
+ * A, as high as the registers, stays in the first. A is read where it is if its rows lie in memory,
+ * as a broadcast takes any address. If its columns do, strips of it are packed, k-major too: lines
+ * at the distance of a row of a wide matrix would fall on a few sets of the first level. */
 #include <stdbool.h>
 
 #include "kernel/gemm.h"
@@ -12,14 +13,18 @@ enum {
   PANEL = GEMM_VECTORS * V_LANES,
   /* k of one round: a strip of 12 rows takes 12 KiB, a panel of 32 columns 32 KiB. */
   ROUND = 256,
-  /* Columns of B packed at once: 384 KiB of scratch. */
+  /* Columns of B that pass a strip of A, and that are packed at once in scratch: 384 KiB. */
   BLOCK = 384 / PANEL * PANEL,
   /* Strips of A packed at once, so that a column of A is read by whole cache lines. */
   STRIPS = 96 / GEMM_ROWS,
-  /* Transposed rows are stored by whole vectors and spill over the end of a strip. */
-  STRIP = ROUND * GEMM_ROWS + V_LANES
+  /* Rows of a strip are stored by whole vectors, which spill over its end. */
+  STRIP = ROUND * GEMM_ROWS + V_LANES,
+  /* Rows of a packed panel, and of what is being packed, that are asked for ahead of their use: of
+   * the second level some 100 cycles, and packing from memory gains a tenth of a product's time. */
+  AHEAD = 8
 };
 _Static_assert((ROUND * BLOCK + STRIPS * STRIP) * sizeof(float) <= TPTI_SCRATCH, "scratch");
+_Static_assert(TPTI_PACK_COLUMNS % PANEL == 0, "an item of packing is whole panels");
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -29,9 +34,47 @@ static size_t strip_rows(size_t left) {
   return left < 2 * GEMM_ROWS ? (left + 1) / 2 : GEMM_ROWS;
 }
 
+/* How B lies: in a packed panel, filled up with zeros; in rows of which a whole number of vectors
+ * is asked for; in rows that end within the last vector. */
+typedef enum layout { PACKED, ROWS, CUT_ROWS } layout;
+
+/* Asks for the lines that micro will read or write at its end, while its sums run. */
+ALWAYS_INLINE void ask_for_c(const size_t rows, const size_t vectors, const tpti_gemm *g) {
+  UNROLL
+  for (size_t i = 0; i < rows; i++) {
+    UNROLL
+    for (size_t v = 0; v < vectors; v++) {
+      __builtin_prefetch(g->c + i * g->c_row + v * V_LANES);
+    }
+  }
+}
+
+/* sum += A B; see micro. */
+ALWAYS_INLINE void add_products(v_f32 sum[GEMM_ROWS][GEMM_VECTORS], const size_t rows,
+                                const size_t vectors, const layout b_is, const tpti_gemm *g,
+                                v_mask mask) {
+  const size_t b_row = b_is == PACKED ? PANEL : g->b_row;
+  const float *a = g->a, *b = g->b;
+  for (size_t p = 0; p < g->k; p++, a += g->a_col, b += b_row) {
+    v_f32 row[GEMM_VECTORS];
+    UNROLL
+    for (size_t v = 0; v < vectors; v++) {
+      bool part = b_is == CUT_ROWS && v == vectors - 1;
+      row[v] = part ? v_load_mask(b + v * V_LANES, mask) : v_load(b + v * V_LANES);
+      if (b_is == PACKED) __builtin_prefetch(b + AHEAD * PANEL + v * V_LANES);
+    }
+    UNROLL
+    for (size_t i = 0; i < rows; i++) {
+      v_f32 x = v_set1(a[i * g->a_row]);
+      UNROLL
+      for (size_t v = 0; v < vectors; v++) sum[i][v] = v_fma(x, row[v], sum[i][v]);
+    }
+  }
+}
+
 /* C [rows, PANEL or less] = base + A B, all sums in registers. rows and vectors are constants where
- * this is called; masked: B ends within the last vector and is not padded. */
-ALWAYS_INLINE void micro(const size_t rows, const size_t vectors, const bool masked,
+ * this is called. */
+ALWAYS_INLINE void micro(const size_t rows, const size_t vectors, const layout b_is,
                          const tpti_gemm *g) {
   v_f32 sum[GEMM_ROWS][GEMM_VECTORS];
   const size_t last = g->n - (vectors - 1) * V_LANES; /* columns of the last vector */
@@ -41,21 +84,8 @@ ALWAYS_INLINE void micro(const size_t rows, const size_t vectors, const bool mas
     UNROLL
     for (size_t v = 0; v < vectors; v++) sum[i][v] = v_zero();
   }
-  const float *a = g->a, *b = g->b;
-  for (size_t p = 0; p < g->k; p++, a += g->a_col, b += g->b_row) {
-    v_f32 row[GEMM_VECTORS];
-    UNROLL
-    for (size_t v = 0; v < vectors; v++) {
-      bool part = masked && v == vectors - 1;
-      row[v] = part ? v_load_mask(b + v * V_LANES, mask) : v_load(b + v * V_LANES);
-    }
-    UNROLL
-    for (size_t i = 0; i < rows; i++) {
-      v_f32 x = v_set1(a[i * g->a_row]);
-      UNROLL
-      for (size_t v = 0; v < vectors; v++) sum[i][v] = v_fma(x, row[v], sum[i][v]);
-    }
-  }
+  if (b_is == PACKED) ask_for_c(rows, vectors, g);
+  add_products(sum, rows, vectors, b_is, g, mask);
   UNROLL
   for (size_t i = 0; i < rows; i++) {
     UNROLL
@@ -72,86 +102,82 @@ ALWAYS_INLINE void micro(const size_t rows, const size_t vectors, const bool mas
 }
 
 /* micro with its number of rows made a constant. */
-ALWAYS_INLINE void micro_rows(const size_t vectors, const bool masked, const tpti_gemm *g) {
+ALWAYS_INLINE void micro_rows(const size_t vectors, const layout b_is, const tpti_gemm *g) {
   switch (g->m) {
   case 1:
-    micro(1, vectors, masked, g);
+    micro(1, vectors, b_is, g);
     break;
   case 2:
-    micro(2, vectors, masked, g);
+    micro(2, vectors, b_is, g);
     break;
   case 3:
-    micro(3, vectors, masked, g);
+    micro(3, vectors, b_is, g);
     break;
   case 4:
-    micro(4, vectors, masked, g);
+    micro(4, vectors, b_is, g);
     break;
   case 5:
-    micro(5, vectors, masked, g);
+    micro(5, vectors, b_is, g);
     break;
 #if GEMM_ROWS > 6
   case 6:
-    micro(6, vectors, masked, g);
+    micro(6, vectors, b_is, g);
     break;
   case 7:
-    micro(7, vectors, masked, g);
+    micro(7, vectors, b_is, g);
     break;
 #endif
 #if GEMM_ROWS > 8
   case 8:
-    micro(8, vectors, masked, g);
+    micro(8, vectors, b_is, g);
     break;
   case 9:
-    micro(9, vectors, masked, g);
+    micro(9, vectors, b_is, g);
     break;
   case 10:
-    micro(10, vectors, masked, g);
+    micro(10, vectors, b_is, g);
     break;
   case 11:
-    micro(11, vectors, masked, g);
+    micro(11, vectors, b_is, g);
     break;
 #endif
   default:
-    micro(GEMM_ROWS, vectors, masked, g);
+    micro(GEMM_ROWS, vectors, b_is, g);
   }
 }
 
-/* A strip of A times a panel of B, both packed. */
-static void micro_packed(const tpti_gemm *strided) {
-  tpti_gemm g = *strided;
-  g.a_row = 1;
-  g.a_col = GEMM_ROWS;
-  g.b_row = PANEL;
-  switch ((g.n + V_LANES - 1) / V_LANES) {
+/* A strip of A times a packed panel of B. */
+static void micro_packed(const tpti_gemm *g) {
+  switch ((g->n + V_LANES - 1) / V_LANES) {
   case 1:
-    micro_rows(1, false, &g);
+    micro_rows(1, PACKED, g);
     break;
 #if GEMM_VECTORS > 2
   case 2:
-    micro_rows(2, false, &g);
+    micro_rows(2, PACKED, g);
     break;
 #endif
   default:
-    micro_rows(GEMM_VECTORS, false, &g);
+    micro_rows(GEMM_VECTORS, PACKED, g);
   }
 }
 
-/* The same, operands where they are. */
+/* The same, B where it is. */
 static void micro_strided(const tpti_gemm *g) {
   switch ((g->n + V_LANES - 1) / V_LANES) {
   case 1:
-    micro_rows(1, true, g);
+    micro_rows(1, CUT_ROWS, g);
     break;
 #if GEMM_VECTORS > 2
   case 2:
-    micro_rows(2, true, g);
+    micro_rows(2, CUT_ROWS, g);
     break;
 #endif
   default:
     if (g->n == PANEL)
-      micro_rows(GEMM_VECTORS, false, g);
+      micro_rows(GEMM_VECTORS, ROWS, g);
     else
-      micro_rows(GEMM_VECTORS, true, g);
+      micro_rows(GEMM_VECTORS, CUT_ROWS, g);
   }
 }
 
@@ -208,89 +234,149 @@ static void transpose(float *out, size_t out_row, const float *in, size_t in_row
   }
 }
 
-/* Panels of k rows of PANEL columns; the last one is filled up with zeros. Rows of B are read from
- * end to end, whichever way they lie. */
-static void pack_b(float *out, const tpti_gemm *g) {
-  if (g->b_col != 1) {
-    for (size_t j = 0; j < g->n; j += V_LANES) {
-      float *panel = out + j / PANEL * PANEL * g->k + j % PANEL;
-      transpose_band(panel, PANEL, g->b + j * g->b_col, g->b_col, least(V_LANES, g->n - j), g->k);
+/* One panel of a B whose rows lie in memory, filled up with zeros. */
+static void pack_panel(float *out, const tpti_gemm *g) {
+  const float *b = g->b;
+  for (size_t p = 0; p < g->k; p++, b += g->b_row, out += PANEL) {
+    UNROLL
+    for (size_t v = 0; v < GEMM_VECTORS; v++) {
+      __builtin_prefetch(b + AHEAD * g->b_row + v * V_LANES);
+      size_t before = v * V_LANES;
+      if (g->n >= before + V_LANES)
+        v_store(out + before, v_load(b + before));
+      else
+        v_store(out + before, g->n > before ? v_load_n(b + before, g->n - before) : v_zero());
     }
-    return;
-  }
-  size_t whole = g->n - g->n % V_LANES;
-  v_mask mask = v_mask_n(g->n % V_LANES);
-  for (size_t p = 0; p < g->k; p++) {
-    const float *b = g->b + p * g->b_row;
-    float *row = out + p * PANEL;
-    for (size_t j = 0; j < whole; j += V_LANES) {
-      v_store(row + j / PANEL * PANEL * g->k + j % PANEL, v_load(b + j));
-    }
-    if (whole == g->n) continue;
-    v_store(row + whole / PANEL * PANEL * g->k + whole % PANEL, v_load_mask(b + whole, mask));
   }
 }
 
-/* Columns of A lie in memory: each is read from end to end and dealt out to the strips. Loads run
- * past a strip, into rows that are there; what they bring is overwritten or never read. */
-static void pack_a_turned(float *out, const tpti_gemm *g) {
-  for (size_t p = 0; p < g->k; p++) {
-    const float *a = g->a + p * g->a_col;
-    float *strip = out + p * GEMM_ROWS;
-    for (size_t i = 0, rows; i < g->m; i += rows, strip += STRIP) {
-      rows = strip_rows(g->m - i);
-      for (size_t r = i; r < i + rows; r += V_LANES) {
-        bool inside = r + V_LANES <= g->m;
-        v_store(strip + r - i, inside ? v_load(a + r) : v_load_n(a + r, g->m - r));
+/* Panels of k rows of PANEL columns. */
+static void pack_b(float *out, const tpti_gemm *whole) {
+  tpti_gemm g = *whole;
+  for (size_t j = 0; j < whole->n; j += PANEL, out += PANEL * g.k) {
+    g.b = whole->b + j * g.b_col;
+    g.n = least(PANEL, whole->n - j);
+    if (g.b_col == 1) {
+      pack_panel(out, &g);
+      continue;
+    }
+    for (size_t v = 0; v < PANEL; v += V_LANES) {
+      size_t columns = g.n > v ? least(V_LANES, g.n - v) : 0;
+      transpose_band(out + v, PANEL, g.b + v * g.b_col, g.b_col, columns, g.k);
+    }
+  }
+}
+
+/* STRIPS whole strips of k columns of an A whose columns lie in memory: each is read from end to
+ * end and dealt out. What a load brings beside a strip is overwritten or never read. */
+static void pack_whole_strips(float *out, const tpti_gemm *g) {
+  const float *a = g->a;
+  const v_mask mask = v_mask_n((GEMM_ROWS - 1) % V_LANES + 1);
+  for (size_t p = 0; p < g->k; p++, a += g->a_col, out += GEMM_ROWS) {
+    UNROLL
+    for (size_t s = 0; s < STRIPS; s++) {
+      for (size_t r = 0; r < GEMM_ROWS; r += V_LANES) {
+        const float *from = a + s * GEMM_ROWS + r;
+        bool cut = r + V_LANES > GEMM_ROWS && s == STRIPS - 1;
+        v_store(out + s * STRIP + r, cut ? v_load_mask(from, mask) : v_load(from));
+      }
+      __builtin_prefetch(a + s * GEMM_ROWS + AHEAD * g->a_col);
+    }
+  }
+}
+
+/* The same for the last rows, fewer than STRIPS strips. */
+static void pack_last_strips(float *out, const tpti_gemm *g) {
+  for (size_t i = 0, rows; i < g->m; i += rows, out += STRIP) {
+    rows = strip_rows(g->m - i);
+    const float *a = g->a + i;
+    float *strip = out;
+    for (size_t p = 0; p < g->k; p++, a += g->a_col, strip += GEMM_ROWS) {
+      for (size_t r = 0; r < rows; r += V_LANES) {
+        v_store(strip + r, v_load_n(a + r, least(V_LANES, rows - r)));
       }
     }
   }
 }
 
-/* Up to STRIPS strips of k columns of GEMM_ROWS rows, STRIP floats apart. */
 static void pack_a(float *out, const tpti_gemm *g) {
-  if (g->a_row == 1) {
-    pack_a_turned(out, g);
-    return;
+  if (g->m == STRIPS * GEMM_ROWS)
+    pack_whole_strips(out, g);
+  else
+    pack_last_strips(out, g);
+}
+
+/* One strip of A against the packed panels of a block. */
+static void strip_times_panels(const tpti_gemm *strip, const float *panels) {
+  tpti_gemm g = *strip;
+  for (size_t j = 0; j < strip->n; j += PANEL) {
+    g.n = least(PANEL, strip->n - j);
+    g.b = panels + j * g.k;
+    g.c = strip->c + j;
+    g.base = strip->base ? strip->base + j : NULL;
+    micro_packed(&g);
   }
-  for (size_t i = 0, rows; i < g->m; i += rows, out += STRIP) {
-    rows = strip_rows(g->m - i);
-    for (size_t r = 0; r < rows; r += V_LANES) {
-      transpose_band(out + r, GEMM_ROWS, g->a + (i + r) * g->a_row, g->a_row,
-                     least(V_LANES, rows - r), g->k);
-    }
+}
+
+/* The rows of g, STRIPS strips or less where A is turned. */
+static void rows_times_panels(const tpti_gemm *g, const float *panels, float *strips) {
+  tpti_gemm s = *g;
+  bool turned = g->a_col != 1;
+  if (turned) {
+    pack_a(strips, g);
+    s.a_row = 1;
+    s.a_col = GEMM_ROWS;
+  }
+  for (size_t i = 0, strip = 0; i < g->m; i += s.m, strip++) {
+    s.m = strip_rows(g->m - i);
+    s.a = turned ? strips + strip * STRIP : g->a + i * g->a_row;
+    s.c = g->c + i * g->c_row;
+    s.base = g->base ? g->base + i * g->base_row : NULL;
+    strip_times_panels(&s, panels);
   }
 }
 
 /* One block of B, packed, against all of A. */
 static void block(const tpti_gemm *whole, const float *panels, float *strips) {
   tpti_gemm g = *whole;
+  size_t most = whole->a_col != 1 ? STRIPS * GEMM_ROWS : whole->m;
   for (size_t i = 0; i < whole->m; i += g.m) {
-    g.m = least(STRIPS * GEMM_ROWS, whole->m - i);
+    g.m = least(most, whole->m - i);
     g.a = whole->a + i * whole->a_row;
-    pack_a(strips, &g);
-    tpti_gemm s = g;
-    s.a = strips;
-    for (size_t r = 0; r < g.m; r += s.m, s.a += STRIP) {
-      s.m = strip_rows(g.m - r);
-      for (size_t j = 0; j < g.n; j += PANEL) {
-        s.n = least(PANEL, g.n - j);
-        s.b = panels + j * g.k;
-        s.c = whole->c + (i + r) * whole->c_row + j;
-        s.base = whole->base ? whole->base + (i + r) * whole->base_row + j : NULL;
-        micro_packed(&s);
-      }
-    }
+    g.c = whole->c + i * whole->c_row;
+    g.base = whole->base ? whole->base + i * whole->base_row : NULL;
+    rows_times_panels(&g, panels, strips);
   }
 }
 
-static void gemm_tile(const tpti_gemm *whole, void *scratch) {
-  float *panels = scratch, *strips = panels + ROUND * BLOCK;
-  size_t rounds = whole->k <= ROUND ? 1 : (whole->k + ROUND - 1) / ROUND;
-  size_t step = (whole->k + rounds - 1) / rounds;
+/* k of each round but the last, by k alone, so that the bits are too. At least 1. */
+static size_t round_of(size_t k) {
+  size_t rounds = k <= ROUND ? 1 : (k + ROUND - 1) / ROUND;
+  return k == 0 ? 1 : (k + rounds - 1) / rounds;
+}
+
+/* The packed B is, round by round, all its panels. */
+static float *packed_panels(const void *packed, const tpti_gemm *g, size_t p, size_t j) {
+  size_t width = (g->n + PANEL - 1) / PANEL * PANEL, depth = least(round_of(g->k), g->k - p);
+  return (float *)(uintptr_t)packed + p * width + j * depth;
+}
+
+static void gemm_pack_b(void *packed, const tpti_gemm *whole, size_t from, size_t end) {
   tpti_gemm g = *whole;
-  for (size_t j = 0; j < whole->n; j += BLOCK) {
-    g.n = least(BLOCK, whole->n - j);
+  g.n = end - from;
+  for (size_t p = 0; p < whole->k; p += g.k) {
+    g.k = least(round_of(whole->k), whole->k - p);
+    g.b = whole->b + p * whole->b_row + from * whole->b_col;
+    pack_b(packed_panels(packed, whole, p, from), &g);
+  }
+}
+
+static void gemm_tile(const tpti_gemm *whole, size_t from, size_t end, void *scratch) {
+  float *panels = scratch, *strips = panels + ROUND * BLOCK;
+  size_t step = round_of(whole->k);
+  tpti_gemm g = *whole;
+  for (size_t j = from; j < end; j += BLOCK) {
+    g.n = least(BLOCK, end - j);
     g.c = whole->c + j;
     g.base = whole->base ? whole->base + j : NULL;
     g.base_row = whole->base_row;
@@ -299,8 +385,8 @@ static void gemm_tile(const tpti_gemm *whole, void *scratch) {
       g.k = least(step, whole->k - p);
       g.a = whole->a + p * whole->a_col;
       g.b = whole->b + p * whole->b_row + j * whole->b_col;
-      pack_b(panels, &g);
-      block(&g, panels, strips);
+      if (!whole->packed) pack_b(panels, &g);
+      block(&g, whole->packed ? packed_panels(whole->packed, whole, p, j) : panels, strips);
       g.base = g.c;
       g.base_row = g.c_row;
       p += step;

@@ -80,7 +80,7 @@ static void all_cases(tpti_gemm_tile_fn *tile, const char *who) {
   for (size_t c = 0; c < SHAPES * 4 * BASES; c++) {
     product_case p;
     make(&p, &shapes[c / 4 / BASES], c & 1, c & 2, (base_kind)(c / 4 % BASES));
-    tile(&p.g, scratch);
+    tile(&p.g, 0, p.g.n, scratch);
     check(&p, who);
   }
   guarded_end(&g);
@@ -162,7 +162,7 @@ START_TEST(no_terms_give_base) {
                  .m = 3,
                  .n = 11,
                  .k = 0};
-  k->gemm_tile(&g, scratch);
+  k->gemm_tile(&g, 0, g.n, scratch);
   ck_assert_mem_eq(c, base, 33 * sizeof(float));
   g.base = NULL;
   k->product(&g);
@@ -180,7 +180,7 @@ START_TEST(special_values_stay_in_their_row) {
   float *scratch = guarded_nan(&p.arrays, TPTI_SCRATCH / sizeof(float));
   p.a[5 * p.g.a_row + 20] = NAN;
   p.b[36 * p.g.b_col + 2] = INFINITY;
-  k->gemm_tile(&p.g, scratch);
+  k->gemm_tile(&p.g, 0, p.g.n, scratch);
   for (size_t i = 0; i < s.m; i++) {
     for (size_t j = 0; j < s.n; j++) {
       float x = p.c[i * p.g.c_row + j];
@@ -192,7 +192,7 @@ START_TEST(special_values_stay_in_their_row) {
 }
 END_TEST
 
-/* Many tiles, and k cut into slices (the second). */
+/* Many tiles, and k cut into slices (the second, where A is turned). */
 static const shape threaded[] = {{530, 400, 70}, {100, 90, 3000}, {64, 64, 64}, {3, 1500, 300}};
 enum { THREADED = sizeof threaded / sizeof threaded[0] };
 
@@ -202,11 +202,11 @@ typedef struct threaded_case {
   size_t count; /* of C */
 } threaded_case;
 
-static void make_threaded(threaded_case *t, const shape *s) {
+static void make_threaded(threaded_case *t, const shape *s, bool a_turned) {
   *t = (threaded_case){.count = s->m * s->n};
   t->g = (tpti_gemm){.c_row = s->n,
-                     .a_row = 1,
-                     .a_col = s->m,
+                     .a_row = a_turned ? 1 : s->k,
+                     .a_col = a_turned ? s->m : 1,
                      .b_row = s->n,
                      .b_col = 1,
                      .m = s->m,
@@ -216,14 +216,30 @@ static void make_threaded(threaded_case *t, const shape *s) {
   t->g.b = guarded_take(&t->arrays, s->n * s->k, 2);
 }
 
-static const float *run_threads(threaded_case *t, const tpti_kernels *k, int32_t threads) {
-  tpti_run *run = tpti_test_run(threads);
+/* B packed for this run in an array of its own bytes. */
+static void pack(tpti_run *run, guarded *arrays, tpti_gemm *g) {
+  size_t bytes = tpti_gemm_packed_bytes(TPTI_PRECISION_F32, g->n, g->k);
+  ck_assert_uint_eq(bytes % sizeof(float), 0);
+  void *packed = guarded_nan(arrays, bytes / sizeof(float));
+  tpti_gemm_pack_b(run, packed, g);
+  g->packed = packed;
+}
+
+/* threads 0: no pool. */
+static const float *run_threads(threaded_case *t, const tpti_kernels *k, int32_t threads,
+                                bool packed) {
+  tpti_run *run = tpti_test_run(threads ? threads : 1);
+  tpti_pool *pool = run->pool;
   run->kernels = k;
-  t->g.c = guarded_nan(&t->arrays, t->count);
+  tpti_gemm g = t->g;
+  g.c = guarded_nan(&t->arrays, t->count);
   tpti_gemm_warm(run);
-  tpti_gemm_run(run, &t->g);
+  if (!threads) run->pool = NULL;
+  if (packed) pack(run, &t->arrays, &g);
+  tpti_gemm_run(run, &g);
+  run->pool = pool;
   tpti_test_run_free(run);
-  return t->g.c;
+  return g.c;
 }
 
 /* Every table, the plain one too, whose products BLIS does. */
@@ -232,12 +248,14 @@ static const tpti_kernels *any_table(int i) {
 }
 
 START_TEST(threads_do_not_change_bits) {
-  for (size_t i = 0; i < THREADED; i++) {
+  static const int32_t threads[] = {0, 2, 3, 7};
+  for (size_t i = 0; i < THREADED * 4; i++) {
+    bool packed = i & 2;
     threaded_case t;
-    make_threaded(&t, &threaded[i]);
-    const float *one = run_threads(&t, any_table(_i), 1);
-    for (int32_t threads = 2; threads <= 7; threads += threads == 3 ? 4 : 1) {
-      const float *many = run_threads(&t, any_table(_i), threads);
+    make_threaded(&t, &threaded[i / 4], i & 1);
+    const float *one = run_threads(&t, any_table(_i), 1, packed);
+    for (size_t j = 0; j < sizeof threads / sizeof threads[0]; j++) {
+      const float *many = run_threads(&t, any_table(_i), threads[j], packed);
       ck_assert_uint_eq(tpti_test_first_difference(one, many, t.count), t.count);
     }
     guarded_end(&t.arrays);
@@ -247,15 +265,130 @@ END_TEST
 
 /* Cut into tiles and slices, the product is still the product. */
 START_TEST(run_is_plain) {
-  for (size_t i = 0; i < THREADED; i++) {
+  for (size_t i = 0; i < THREADED * 4; i++) {
     threaded_case t;
-    make_threaded(&t, &threaded[i]);
-    const float *got = run_threads(&t, any_table(_i), 2);
+    make_threaded(&t, &threaded[i / 4], i & 1);
+    const float *got = run_threads(&t, any_table(_i), 2, i & 2);
     float *want = t.g.c = guarded_nan(&t.arrays, t.count);
     tpti_product_plain(&t.g);
     double error = tpti_test_error_float(got, want, t.count);
     ck_assert_msg(error <= near, "%s, case %zu: error %.3g", any_table(_i)->name, i, error);
     guarded_end(&t.arrays);
+  }
+}
+END_TEST
+
+/* Every shape, stride and base with B packed. */
+START_TEST(packed_is_plain) {
+  tpti_run *run = tpti_test_run(1);
+  run->kernels = any_table(_i);
+  for (size_t c = 0; c < SHAPES * 4 * BASES; c++) {
+    product_case p;
+    make(&p, &shapes[c / 4 / BASES], c & 1, c & 2, (base_kind)(c / 4 % BASES));
+    pack(run, &p.arrays, &p.g);
+    tpti_gemm_run(run, &p.g);
+    check(&p, run->kernels->name);
+  }
+  tpti_test_run_free(run);
+}
+END_TEST
+
+/* Around the widths of vectors, panels, strips and their groups. */
+static const size_t around[] = {1, 2, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 65, 129};
+enum { AROUND = sizeof around / sizeof around[0] };
+
+/* C of a case with B packed, against C of the same without, bit by bit. */
+static void same_bits_packed(tpti_run *run, const shape *s, size_t kind) {
+  product_case p;
+  make(&p, s, kind & 1, kind & 2, (base_kind)(kind / 4));
+  size_t count = s->m * p.g.c_row;
+  float *start = guarded_nan(&p.arrays, count), *packed = guarded_nan(&p.arrays, count);
+  memcpy(start, p.c, count * sizeof(float));
+  tpti_gemm_run(run, &p.g);
+  memcpy(packed, p.c, count * sizeof(float));
+  memcpy(p.c, start, count * sizeof(float));
+  pack(run, &p.arrays, &p.g);
+  tpti_gemm_run(run, &p.g);
+  ck_assert_msg(memcmp(packed, p.c, count * sizeof(float)) == 0, "%s, %zu x %zu x %zu, kind %zu",
+                run->kernels->name, s->m, s->n, s->k, kind);
+  guarded_end(&p.arrays);
+}
+
+START_TEST(packing_does_not_change_bits) {
+  static const size_t depths[] = {1, 2, 17, 33, 129, 256, 257, 600};
+  tpti_run *run = tpti_test_run(2);
+  run->kernels = any_table(_i);
+  for (size_t c = 0; c < AROUND * AROUND * 8; c++) {
+    shape s = {around[c % AROUND], around[c / AROUND % AROUND], depths[c / AROUND / AROUND]};
+    same_bits_packed(run, &s, c % 12); /* 12 and the counts above have few common divisors */
+  }
+  tpti_test_run_free(run);
+}
+END_TEST
+
+/* The first m rows of a product alone, rows of A in memory: as forward in steps of the decoder. */
+static void same_bits_of_rows(tpti_run *run, const tpti_gemm *whole, size_t m) {
+  guarded arrays = {0};
+  size_t count = m * whole->c_row;
+  tpti_gemm g = *whole;
+  g.m = m;
+  for (int packed = 0; packed < 2; packed++) {
+    g.c = guarded_nan(&arrays, count);
+    if (!packed) g.packed = NULL;
+    if (packed) pack(run, &arrays, &g);
+    tpti_gemm_run(run, &g);
+    ck_assert_msg(memcmp(g.c, whole->c, count * sizeof(float)) == 0,
+                  "%s: %zu rows of %zu x %zu x %zu", run->kernels->name, m, whole->m, g.n, g.k);
+  }
+  guarded_end(&arrays);
+}
+
+START_TEST(a_row_has_the_same_bits_in_any_number) {
+  static const shape wholes[] = {{300, 70, 300}, {600, 40, 2100}, {530, 400, 70}};
+  static const size_t rows[] = {1, 2, 3, 5, 11, 12, 13, 17, 96, 97, 129, 300};
+  tpti_run *run = tpti_test_run(2);
+  run->kernels = any_table(_i);
+  for (size_t i = 0; i < sizeof wholes / sizeof wholes[0]; i++) {
+    threaded_case t;
+    make_threaded(&t, &wholes[i], false);
+    t.g.c = guarded_nan(&t.arrays, t.count);
+    tpti_gemm_run(run, &t.g);
+    for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) same_bits_of_rows(run, &t.g, rows[j]);
+    guarded_end(&t.arrays);
+  }
+  tpti_test_run_free(run);
+}
+END_TEST
+
+/* Threads pack the same; nothing of B is needed afterwards, but by BLIS, which reads B itself. */
+START_TEST(packed_b_is_all_of_b) {
+  if (strcmp(tpti_gemm_name(variant((size_t)_i)), "blis") == 0) return;
+  shape s = {20, 400, 300};
+  threaded_case t;
+  make_threaded(&t, &s, false);
+  const float *want = run_threads(&t, variant((size_t)_i), 1, false);
+  tpti_run *run = tpti_test_run(3);
+  run->kernels = variant((size_t)_i);
+  tpti_gemm g = t.g;
+  float *b = guarded_take(&t.arrays, s.n * s.k, 2);
+  g.b = b;
+  pack(run, &t.arrays, &g);
+  for (size_t i = 0; i < s.n * s.k; i++) b[i] = NAN;
+  g.c = guarded_nan(&t.arrays, t.count);
+  tpti_gemm_run(run, &g);
+  ck_assert_uint_eq(tpti_test_first_difference(want, g.c, t.count), t.count);
+  tpti_test_run_free(run);
+  guarded_end(&t.arrays);
+}
+END_TEST
+
+START_TEST(packed_bytes_hold_b) {
+  ck_assert_uint_eq(tpti_gemm_packed_bytes(TPTI_PRECISION_F32, 0, 7), 0);
+  for (size_t i = 0; i < AROUND * AROUND; i++) {
+    size_t n = around[i / AROUND], k = around[i % AROUND];
+    size_t bytes = tpti_gemm_packed_bytes(TPTI_PRECISION_F32, n, k);
+    ck_assert_uint_ge(bytes, n * k * sizeof(float));
+    ck_assert_uint_le(bytes, (n + 31) * k * sizeof(float));
   }
 }
 END_TEST
@@ -290,6 +423,11 @@ static Suite *suite(void) {
   tcase_add_loop_test(tests, special_values_stay_in_their_row, 0, variant_count());
   tcase_add_loop_test(tests, threads_do_not_change_bits, 0, variant_count() + 1);
   tcase_add_loop_test(tests, run_is_plain, 0, variant_count() + 1);
+  tcase_add_loop_test(tests, packed_is_plain, 0, variant_count() + 1);
+  tcase_add_loop_test(tests, packing_does_not_change_bits, 0, variant_count() + 1);
+  tcase_add_loop_test(tests, a_row_has_the_same_bits_in_any_number, 0, variant_count() + 1);
+  tcase_add_loop_test(tests, packed_b_is_all_of_b, 0, variant_count());
+  tcase_add_test(tests, packed_bytes_hold_b);
   tcase_add_test(tests, blis_is_plain);
   tcase_add_test(tests, pack_grows_with_the_sizes_and_is_bounded);
   suite_add_tcase(s, tests);
