@@ -1,154 +1,149 @@
-/* step train|decode 5m|123m [SECONDS] [THREADS]: tokens a second of a preset, as one JSON line.
+/* step [--profile] JOB SIZE [WORD ...] [against JOB SIZE [WORD ...]]
  *
- * train: whole steps (zero gradients, accumulate, optimizer step) on random tokens, 64 x 128 at 5m
- * and 1 x 1024 at 123m, the batches that bench/torch_peer.py uses. decode: one token at a time
- * after a prompt of 16. The median is quoted; the peak is that of the process. */
+ * Tokens a second of one job as a JSON line: median, best, spread (half of all runs lie within this
+ * share of the median), peak memory of the process. With `against`: both in one process by turns,
+ * and the ratio of their speeds. With --profile: where the time of a run goes, by operation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
-#include <3pt/3pt.h>
+#include "jobs.h"
+#include "profile.h"
 
-enum { MOST_TIMES = 4096, WARM_UP = 2, PROMPT = 16, POSITIONS = 128 };
+enum { MOST = 4096, WARM_UP = 2 };
 
-typedef struct size {
-  const char *name, *preset, *batch, *seq;
-} size;
+/* A turn of a comparison lasts at least this long: what one subject left in the caches is a small
+ * part of the other's turn. */
+static const double turn_seconds = 0.05;
 
-static const size sizes[] = {{"5m", "3pt-5m", "64", "128"}, {"123m", "3pt-123m", "1", "1024"}};
-
-typedef struct bench {
-  tpt_context *context;
-  tpt_config *config;
-  tpt_model *model;
-  size_t V, batch, seq;
-  double seconds; /* to measure for */
-  double times[MOST_TIMES];
+/* Seconds a token of every run. */
+typedef struct times {
+  double all[MOST], sum;
   size_t count;
-} bench;
+} times;
 
-static void need(tpt_status status) {
-  if (status == TPT_OK) return;
-  fprintf(stderr, "step: %s: %s\n", tpt_status_name(status), tpt_error_message());
-  exit(1);
+static bool enough(const times *t, const bench_subject *s, size_t count) {
+  if (s->runs) return count == s->runs || count == MOST;
+  return count == MOST || (count >= 3 && t->sum >= s->seconds);
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+static void warm_up(const bench_job *job, bench_work *work, const bench_subject *s) {
+  for (int i = 0; i < (s->runs == 1 ? 1 : WARM_UP); i++) job->once(work);
 }
 
-static size_t number(const tpt_config *config, const char *key) {
-  char text[32];
-  size_t length;
-  need(tpt_config_get(config, key, text, sizeof text, &length));
-  return (size_t)strtoull(text, NULL, 10);
+static void measure(times *t, const bench_job *job, bench_work *work, bool profile) {
+  warm_up(job, work, &work->subject);
+  if (profile) bench_profile_begin();
+  while (!enough(t, &work->subject, t->count)) {
+    double seconds = job->once(work);
+    t->sum += seconds;
+    t->all[t->count++] = seconds / job->tokens(work);
+  }
 }
 
-static void open_bench(bench *b, const size *s, int32_t threads) {
-  need(tpt_context_create(&b->context));
-  need(tpt_context_set_threads(b->context, threads));
-  need(tpt_config_preset(s->preset, &b->config));
-  need(tpt_config_set(b->config, "train.batch", s->batch));
-  need(tpt_config_set(b->config, "train.seq_len", s->seq));
-  need(tpt_model_create(b->context, b->config, 1, &b->model));
-  b->V = number(b->config, "model.vocab_size");
-  b->batch = number(b->config, "train.batch");
-  b->seq = number(b->config, "train.seq_len");
+static void turn(times *t, const bench_job *job, bench_work *work) {
+  double seconds = 0, tokens = 0;
+  while (seconds < turn_seconds) {
+    seconds += job->once(work);
+    tokens += job->tokens(work);
+  }
+  t->sum += seconds;
+  t->all[t->count++] = seconds / tokens;
 }
 
-/* Records one timing; false when there are enough. */
-static int record(bench *b, double seconds) {
-  static size_t seen;
-  if (seen++ >= WARM_UP) b->times[b->count++] = seconds;
-  double sum = 0;
-  for (size_t i = 0; i < b->count; i++) sum += b->times[i];
-  return b->count < MOST_TIMES && (b->count < 3 || sum < b->seconds);
+static void print_speed(const char *prefix, times *t) {
+  double middle = bench_quantile(t->all, t->count, 0.5);
+  double half = bench_quantile(t->all, t->count, 0.75) - bench_quantile(t->all, t->count, 0.25);
+  printf("\"%stokens_per_s\": %.6g, \"%sbest_tokens_per_s\": %.6g, \"%sspread\": %.4f, ", prefix,
+         1 / middle, prefix, 1 / t->all[0], prefix, half / middle);
 }
 
-static void fill(int32_t *tokens, size_t count, size_t V) {
-  for (size_t i = 0; i < count; i++) tokens[i] = (int32_t)((size_t)rand() % V);
+static void print_subject(const char *prefix, const bench_subject *s) {
+  printf("\"%sjob\": \"%s\", \"%ssize\": \"%s\", \"%sprecision\": \"%s\", ", prefix, s->job, prefix,
+         s->size->name, prefix, s->precision);
 }
 
-static double train(bench *b) {
-  size_t count = b->batch * b->seq;
-  int32_t *tokens = malloc(2 * count * sizeof *tokens);
-  tpt_trainer *trainer;
-  tpt_optimizer *optimizer;
-  double loss = 0, start;
-  if (!tokens) return 0;
-  need(tpt_trainer_create(b->model, NULL, &trainer));
-  need(tpt_optimizer_create(trainer, NULL, &optimizer));
-  do {
-    fill(tokens, 2 * count, b->V);
-    start = now();
-    need(tpt_trainer_zero_gradients(trainer));
-    need(tpt_trainer_accumulate(trainer, tokens, tokens + count, b->batch, b->seq, &loss));
-    need(tpt_optimizer_step(optimizer, NULL));
-  } while (record(b, now() - start));
-  tpt_optimizer_destroy(optimizer);
-  tpt_trainer_destroy(trainer);
-  free(tokens);
-  return (double)count;
-}
-
-static double decode(bench *b) {
-  int32_t tokens[PROMPT];
-  tpt_decoder *decoder;
-  size_t position = 0;
-  double start;
-  need(tpt_decoder_create(b->model, POSITIONS, &decoder));
-  do {
-    if (position == 0) {
-      fill(tokens, PROMPT, b->V);
-      need(tpt_decoder_rewind(decoder, 0));
-      need(tpt_decoder_feed(decoder, tokens, PROMPT, NULL));
-    }
-    start = now();
-    need(tpt_decoder_feed(decoder, tokens, 1, NULL));
-    need(tpt_decoder_sample(decoder, tokens));
-    need(tpt_decoder_position(decoder, &position));
-    position %= POSITIONS;
-  } while (record(b, now() - start));
-  tpt_decoder_destroy(decoder);
-  return 1;
-}
-
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static void report(const char *job, const char *name, bench *b, double tokens) {
-  struct rusage usage;
+static void print_process(bench_work *work, size_t runs) {
   int32_t threads;
-  getrusage(RUSAGE_SELF, &usage);
-  need(tpt_context_threads(b->context, &threads));
-  qsort(b->times, b->count, sizeof *b->times, ascending);
-  printf(
-      "{\"peer\": \"lib3pt\", \"job\": \"%s\", \"size\": \"%s\", \"threads\": %d, \"runs\": %zu, "
-      "\"tokens_per_s\": %.1f, \"best_tokens_per_s\": %.1f, \"rss_gb\": %.3f, \"build\": \"%s\"}\n",
-      job, name, (int)threads, b->count, tokens / b->times[b->count / 2], tokens / b->times[0],
-      (double)usage.ru_maxrss / 1e6, tpt_build_info());
+  bench_need(tpt_context_threads(work->context, &threads));
+  printf("\"threads\": %d, \"runs\": %zu, \"rss_gb\": %.3f, \"build\": \"%s\"}\n", (int)threads,
+         runs, bench_rss_gb(), tpt_build_info());
+}
+
+static void alone(const bench_subject *s, bool profile) {
+  static bench_work work;
+  static times t;
+  const bench_job *job = bench_job_of(s);
+  bench_work_begin(&work, s);
+  measure(&t, job, &work, profile);
+  if (profile) bench_profile_print(t.count, t.sum / (double)t.count);
+  printf("{\"peer\": \"lib3pt\", ");
+  print_subject("", s);
+  print_speed("", &t);
+  print_process(&work, t.count);
+  bench_work_end(&work);
+}
+
+/* The ratio of each pair of turns: the first's speed over the second's. */
+static void print_ratio(const times *a, const times *b) {
+  static double ratios[MOST];
+  for (size_t i = 0; i < a->count; i++) ratios[i] = b->all[i] / a->all[i];
+  printf("\"ratio\": %.4f, ", bench_quantile(ratios, a->count, 0.5));
+  printf("\"ratio_low\": %.4f, ", bench_quantile(ratios, a->count, 0.25));
+  printf("\"ratio_high\": %.4f, ", bench_quantile(ratios, a->count, 0.75));
+}
+
+static void by_turns(const bench_subject subjects[2]) {
+  static bench_work works[2];
+  static times t[2];
+  const bench_job *jobs[2] = {bench_job_of(&subjects[0]), bench_job_of(&subjects[1])};
+  for (int i = 0; i < 2; i++) {
+    bench_work_begin(&works[i], &subjects[i]);
+    warm_up(jobs[i], &works[i], &subjects[0]);
+  }
+  while (!enough(&t[0], &subjects[0], t[0].count)) {
+    size_t first = t[0].count % 2; /* each goes first in every second pair */
+    turn(&t[first], jobs[first], &works[first]);
+    turn(&t[1 - first], jobs[1 - first], &works[1 - first]);
+  }
+  printf("{\"peer\": \"lib3pt\", ");
+  print_ratio(&t[0], &t[1]);
+  print_subject("", &subjects[0]);
+  print_speed("", &t[0]);
+  print_subject("against_", &subjects[1]);
+  print_speed("against_", &t[1]);
+  print_process(&works[0], t[0].count);
+  for (int i = 0; i < 2; i++) bench_work_end(&works[i]);
+}
+
+static int usage(void) {
+  fprintf(stderr,
+          "usage: bench_step [--profile] JOB SIZE [WORD ...] [against JOB SIZE [WORD ...]]\n");
+  for (size_t i = 0; bench_job_at(i); i++)
+    fprintf(stderr, "  %-10s %s\n", bench_job_at(i)->name, bench_job_at(i)->about);
+  fprintf(stderr, "%s", bench_words);
+  fprintf(stderr,
+          "--profile, of train or prompt, times each operation alone, where it stands in the run; "
+          "times of\nseveral threads are added and divided by their number, bytes are what an "
+          "operation must read\nand write once, whether a cache has it or not.\n");
+  return 2;
 }
 
 int main(int argc, char **argv) {
-  static bench b;
-  const size *s = sizes;
-  if (argc < 3 || (strcmp(argv[1], "train") && strcmp(argv[1], "decode"))) {
-    fprintf(stderr, "usage: step train|decode 5m|123m [SECONDS] [THREADS]\n");
-    return 2;
+  bench_subject subjects[2];
+  bool profile = argc > 1 && !strcmp(argv[1], "--profile");
+  char **words = argv + 1 + profile;
+  int count = argc - 1 - profile;
+  if (count < 2) return usage();
+  int used = bench_read(&subjects[0], words, count);
+  if (used == count) {
+    alone(&subjects[0], profile);
+    return 0;
   }
-  if (!strcmp(argv[2], "123m")) s++;
-  b.seconds = argc > 3 ? atof(argv[3]) : 10;
-  open_bench(&b, s, argc > 4 ? atoi(argv[4]) : 0);
-  double tokens = strcmp(argv[1], "train") ? decode(&b) : train(&b);
-  report(argv[1], s->name, &b, tokens);
-  tpt_model_destroy(b.model);
-  tpt_config_destroy(b.config);
-  tpt_context_destroy(b.context);
+  if (profile) bench_die("--profile is of one job alone");
+  used++;
+  if (used + bench_read(&subjects[1], words + used, count - used) != count)
+    bench_die("against may come once");
+  by_turns(subjects);
   return 0;
 }

@@ -36,16 +36,19 @@ tpt_status tpt_check_version(int32_t major, int32_t minor, int32_t patch) {
 #define CHECKS "on"
 #endif
 
-/* One text for each pair, so that nothing need be written at run time. */
+/* One text for each combination, so that nothing need be written at run time. */
+#define TEXT_WITH(products, bf16, kernels)                                                         \
+  "lib3pt " VERSION " for " TARGET ", products: " products ", of bf16 parts: " bf16                \
+  ", other kernels: " kernels ", assertions: " CHECKS
 #define INFO(products, kernels)                                                                    \
   {                                                                                                \
-    products, kernels,                                                                             \
-        "lib3pt " VERSION " for " TARGET ", products: " products ", other kernels: " kernels       \
-        ", assertions: " CHECKS                                                                    \
+    products, kernels, {                                                                           \
+      TEXT_WITH(products, "as float32", kernels), TEXT_WITH(products, "own amx", kernels)          \
+    }                                                                                              \
   }
 
 static const struct {
-  const char *products, *kernels, *text;
+  const char *products, *kernels, *text[2]; /* without and with AMX */
 } infos[] = {
     INFO("blis", "plain"),        INFO("blis", "avx2"),       INFO("blis", "avx512"),
     INFO("blis", "neon"),         INFO("own plain", "plain"), INFO("own avx2", "avx2"),
@@ -53,10 +56,11 @@ static const struct {
 };
 
 const char *tpt_build_info(void) {
-  const tpti_kernels *kernels = tpti_kernels_choose(tpti_cpu_flags());
+  const uint32_t flags = tpti_cpu_flags();
+  const tpti_kernels *kernels = tpti_kernels_choose(flags);
   const char *products = tpti_gemm_name(kernels);
   size_t i = sizeof infos / sizeof infos[0] - 1;
   while (i > 0 && (strcmp(infos[i].kernels, kernels->name) || strcmp(infos[i].products, products)))
     i--;
-  return infos[i].text;
+  return infos[i].text[(flags & TPTI_CPU_AMX) != 0];
 }

@@ -16,6 +16,7 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
 
 /* The register state that the operating system saves (XCR0). */
 static uint32_t saved_state(void) {
@@ -25,6 +26,22 @@ static uint32_t saved_state(void) {
 }
 
 static bool has_all(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
+
+/* Whether the system would give tiles to a process that asks; this does not ask. */
+static bool system_has_tiles(void) {
+  enum { GET_SUPPORTED = 0x1021, TILE_DATA = 1u << 18 }; /* ARCH_GET_XCOMP_SUPP; asm/prctl.h */
+  uint64_t supported = 0;
+  return syscall(SYS_arch_prctl, GET_SUPPORTED, &supported) == 0 && (supported & TILE_DATA) != 0;
+}
+
+/* tiles: leaf 7's edx. */
+static bool has_amx(uint32_t tiles, uint32_t state) {
+  enum { TILE_STATE = 3u << 17, AMX = 1u << 22 | 1u << 24 /* BF16, TILE */ };
+  enum { AVX512_BF16 = 1u << 5 }; /* leaf 7.1, eax */
+  uint32_t a, b, c, d;
+  if (!has_all(tiles, AMX) || !has_all(state, TILE_STATE)) return false;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && has_all(a, AVX512_BF16) && system_has_tiles();
+}
 
 uint32_t tpti_cpu_flags(void) {
   enum { XSAVE_IN_USE = 1u << 27, AVX = 1u << 28 };                  /* leaf 1, ecx */
@@ -38,6 +55,7 @@ uint32_t tpti_cpu_flags(void) {
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !has_all(state, YMM_STATE)) return 0;
   if (has_all(b, avx2)) flags |= TPTI_CPU_AVX2;
   if (flags && has_all(b, avx512) && has_all(state, ZMM_STATE)) flags |= TPTI_CPU_AVX512;
+  if ((flags & TPTI_CPU_AVX512) && has_amx(d, state)) flags |= TPTI_CPU_AMX;
   return flags;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/kernel.h"
+#include "op/attention_amx.h"
 
 /* A block of scores is BLOCK queries against BLOCK keys, done in strips of STRIP queries, so that
  * what lies above the diagonal is cut off finely; STRIP is the widest vector, for the columns that
@@ -14,54 +15,6 @@
 enum { BLOCK = 128, STRIP = 16, DEPTH = 512, HEADS = 8 };
 
 enum { LINE = 16 }; /* floats of a cache line */
-
-/* Items that keep eight threads busy; where there would be fewer, a group's heads are cut apart. */
-enum { ENOUGH = 16 };
-
-static size_t least(size_t x, size_t y) { return x < y ? x : y; }
-
-/* How work is cut: by sequence, key/value head, chunk of its query heads, block of queries. */
-typedef struct cut {
-  size_t block, blocks, heads, chunks;
-} cut;
-
-/* One item: query heads head .. head + heads - 1 of sequence b, rows positions from t on. */
-typedef struct piece {
-  size_t b, kv, head, heads, t, rows;
-} piece;
-
-static cut cut_of(const tpti_attention *a, size_t block, size_t few, size_t most) {
-  size_t group = a->H / a->K, blocks = (a->T + block - 1) / block;
-  size_t heads = least(group, a->B * a->K * blocks < ENOUGH ? few : most);
-  return (cut){block, blocks, heads, (group + heads - 1) / heads};
-}
-
-static size_t cut_items(const cut *c, const tpti_attention *a) {
-  return a->B * a->K * c->chunks * c->blocks;
-}
-
-/* The last block, which sees most keys, comes first: short items even out the threads at the end.
- */
-static piece piece_of(const cut *c, const tpti_attention *a, size_t item) {
-  size_t group = a->H / a->K, block = c->blocks - 1 - item % c->blocks;
-  size_t chunk = item / c->blocks % c->chunks, lane = item / c->blocks / c->chunks;
-  piece p = {.b = lane / a->K, .kv = lane % a->K, .t = block * c->block};
-  p.head = p.kv * group + chunk * c->heads;
-  p.heads = least(c->heads, group - chunk * c->heads);
-  p.rows = least(c->block, a->T - p.t);
-  return p;
-}
-
-/* Where the head `head` of position t of sequence b lies. */
-static size_t q_at(const tpti_attention *a, size_t b, size_t t, size_t head) {
-  return (b * a->T + t) * a->q_stride + head * a->E;
-}
-static size_t y_at(const tpti_attention *a, size_t b, size_t t, size_t head) {
-  return (b * a->T + t) * a->y_stride + head * a->E;
-}
-static size_t kv_at(const tpti_attention *a, size_t b, size_t u, size_t kv) {
-  return b * a->kv_batch_stride + u * a->kv_stride + kv * a->E;
-}
 
 /* Rows of E floats: of q, k, v, y or their gradients. */
 typedef struct rows {
@@ -107,15 +60,6 @@ static void multiply_turned(const tpti_kernels *kernels, float *s, float *t, row
 }
 
 /* ---- forward ---- */
-
-typedef struct forward {
-  const tpti_kernels *kernels;
-  float *y, *lse;
-  const float *q, *k, *v;
-  const tpti_attention *a;
-  cut cut;
-  float scale;
-} forward;
 
 typedef struct forward_scratch {
   float keys[DEPTH * BLOCK];
@@ -228,36 +172,22 @@ void tpti_attention_forward(tpti_run *run, float *y, float *lse, const float *q,
                             const float *v, const tpti_attention *a) {
   static_assert(sizeof(forward_scratch) <= TPTI_SCRATCH, "the tiles fit the scratch");
   static_assert(HEADS <= STRIP, "a single query's heads fit a strip");
-  forward f = {run->kernels, y, lse, q, k, v, a, {0}, 1.0f / sqrtf((float)a->E)};
+  const tpti_scores *scores = tpti_attention_amx_choose(run, a);
+  forward f = {run->kernels, scores, y, lse, q, k, v, a, {0}, 1.0f / sqrtf((float)a->E)};
   if (a->T == 1) {
     forward_single(run, &f);
     return;
   }
-  f.cut = cut_of(a, BLOCK, 1, HEADS);
-  tpti_parallel(run, cut_items(&f.cut, a), forward_item, &f);
+  f.cut = scores ? tpti_attention_amx_cut(a) : cut_of(a, BLOCK, 1, HEADS);
+  tpti_parallel(run, cut_items(&f.cut, a), scores ? tpti_attention_amx_forward : forward_item, &f);
 }
 
 /* ---- backward ---- */
-
-typedef struct backward {
-  const tpti_kernels *kernels;
-  float *dq, *dk, *dv, *work; /* work: delta [B, T, H]; where heads are apart, dk and dv of each */
-  const float *dy, *y, *lse, *q, *k, *v;
-  const tpti_attention *a;
-  cut cut;
-  float scale;
-} backward;
 
 typedef struct backward_scratch {
   float keys[DEPTH * BLOCK], values[DEPTH * BLOCK];
   float p[BLOCK * BLOCK], ds[BLOCK * BLOCK];
 } backward_scratch;
-
-/* Where dk and dv of a piece's keys go: where a group's heads are cut apart, to [B, H, T, E]. */
-typedef struct sink {
-  float *dk, *dv;
-  size_t stride;
-} sink;
 
 static cut backward_cut(const tpti_attention *a) { return cut_of(a, a->T, 1, SIZE_MAX); }
 
@@ -272,27 +202,6 @@ size_t tpti_attention_work_most(const tpti_attention *a, size_t room, size_t lon
   size_t apart = least(room, sequences * longest);
   size_t together = room * a->H, cut_apart = apart * a->H * (2 * a->E + 1);
   return together > cut_apart ? together : cut_apart;
-}
-
-static sink sink_of(const backward *g, const piece *p, size_t u) {
-  const tpti_attention *a = g->a;
-  size_t kv = kv_at(a, p->b, u, p->kv), all = a->B * a->H * a->T;
-  if (g->cut.chunks == 1) return (sink){g->dk + kv, g->dv + kv, a->kv_stride};
-  float *dk = g->work + all + ((p->b * a->H + p->head) * a->T + u) * a->E;
-  return (sink){dk, dk + all * a->E, a->E};
-}
-
-static void backward_deltas(const backward *g, const piece *p) {
-  const tpti_attention *a = g->a;
-  for (size_t h = p->head; h < p->head + p->heads; h++)
-    g->kernels->row_dots(&(tpti_row_dots){.dots = g->work + p->b * a->T * a->H + h,
-                                          .x = g->dy + y_at(a, p->b, 0, h),
-                                          .y = g->y + y_at(a, p->b, 0, h),
-                                          .dots_stride = a->H,
-                                          .x_stride = a->y_stride,
-                                          .y_stride = a->y_stride,
-                                          .rows = a->T,
-                                          .E = a->E});
 }
 
 /* One head's queries against a block of keys u .. u + n - 1; its scores are at p and ds. */
@@ -387,10 +296,12 @@ void tpti_attention_backward(tpti_run *run, float *dq, float *dk, float *dv, flo
                              const float *k, const float *v, const tpti_attention *a) {
   static_assert(sizeof(backward_scratch) <= TPTI_SCRATCH, "the tiles fit the scratch");
   assert(a->first == 0);
-  backward g = {.kernels = run->kernels, .dq = dq, .dk = dk, .dv = dv, .work = work};
+  const tpti_scores *scores = tpti_attention_amx_choose(run, a);
+  backward g = {run->kernels, scores, .dq = dq, .dk = dk, .dv = dv, .work = work};
   g.dy = dy, g.y = y, g.lse = lse, g.q = q, g.k = k, g.v = v, g.a = a;
   g.cut = backward_cut(a), g.scale = 1.0f / sqrtf((float)a->E);
-  tpti_parallel(run, cut_items(&g.cut, a), backward_item, &g);
+  tpti_parallel(run, cut_items(&g.cut, a), scores ? tpti_attention_amx_backward : backward_item,
+                &g);
   if (g.cut.chunks == 1) return;
   tpti_parallel(run, a->B * a->K * tpti_row_blocks(a->T), gather_item, &g);
 }

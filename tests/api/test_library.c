@@ -42,6 +42,7 @@ START_TEST(the_build_is_one_line) {
   const char *info = tpt_build_info();
   ck_assert_ptr_nonnull(strstr(info, tpt_version()));
   ck_assert_ptr_nonnull(strstr(info, "kernels"));
+  ck_assert_ptr_nonnull(strstr(info, "of bf16 parts: "));
   ck_assert_ptr_null(strchr(info, '\n'));
   ck_assert_ptr_eq(info, tpt_build_info());
 }

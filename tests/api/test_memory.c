@@ -21,6 +21,9 @@ static const char *const sizes[] = {
     "model.dc.profile=none; model.rotation.mode=residual; train.aux_coef=1; train.batch=20",
     "model.d_model=192; model.n_layers=1; model.vocab_size=500; train.batch=2; "
     "train.recompute=block",
+    "train.precision=bf16",
+    "model.d_model=96; model.d_ff=256; train.batch=16; train.precision=bf16x3",
+    "model.vocab_size=3000; train.precision=bf16x6; train.recompute=block",
 };
 enum { SIZES = sizeof sizes / sizeof *sizes };
 

@@ -58,13 +58,17 @@ int posix_memalign(void **block, size_t alignment, size_t bytes) {
 
 /* ---- loops ---- */
 
-static session counted(tpti_test_allocator *a, int32_t threads) {
+static session counted_with(tpti_test_allocator *a, int32_t threads, const char *settings) {
   tpt_context *context;
   tpti_test_allocator_init(a);
   ok(tpt_context_create(&context));
   ok(tpt_context_set_threads(context, threads));
   ok(tpt_context_set_allocator(context, &a->allocator));
-  return start_in(context, "");
+  return start_in(context, settings);
+}
+
+static session counted(tpti_test_allocator *a, int32_t threads) {
+  return counted_with(a, threads, "");
 }
 
 typedef struct tally {
@@ -101,8 +105,9 @@ END_TEST
 
 /* The first step warms the pool's workers and the products' buffers. */
 START_TEST(training) {
+  static const char *const settings[] = {"", "train.precision=bf16x3", "train.precision=bf16"};
   tpti_test_allocator a;
-  session s = counted(&a, 1 + _i);
+  session s = counted_with(&a, 1 + _i, settings[_i]);
   for (uint64_t i = 0; i < 2; i++) train_step(&s, i);
   tally before = now(&a);
   for (uint64_t i = 0; i < 20; i++) train_step(&s, i);

@@ -27,9 +27,14 @@ static run begin(int32_t count, const char *settings) {
   return r;
 }
 
-static const char *const variants[] = {WIDE, WIDE
-                                       "; train.recompute=block; train.aux_coef=0.1;"
-                                       "model.dc.profile=learned; model.rotation.mode=residual"};
+#define EVERY                                                                                      \
+  "; train.recompute=block; train.aux_coef=0.1;"                                                   \
+  "model.dc.profile=learned; model.rotation.mode=residual"
+
+static const char *const variants[] = {WIDE, WIDE EVERY, WIDE "; train.precision=bf16",
+                                       WIDE EVERY "; train.precision=bf16x3",
+                                       WIDE "; train.precision=bf16x6"};
+enum { VARIANTS = sizeof variants / sizeof *variants };
 
 START_TEST(logits_and_gradients) {
   size_t count = 0, parameters = 0;
@@ -224,7 +229,7 @@ END_TEST
 static Suite *suite(void) {
   Suite *suite = suite_create("api/threads");
   TCase *tests = tcase_create("threads");
-  tcase_add_loop_test(tests, logits_and_gradients, 0, 2);
+  tcase_add_loop_test(tests, logits_and_gradients, 0, VARIANTS);
   tcase_add_test(tests, twenty_steps);
   tcase_add_test(tests, decoding);
   tcase_add_test(tests, one_context_two_trainers);

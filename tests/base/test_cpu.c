@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/threads.h"
 #include "support/runner.h"
@@ -137,6 +139,39 @@ START_TEST(newer_sets_come_with_older_ones) {
 }
 END_TEST
 
+/* The words that the system shows, and only those, where the flag is set. */
+START_TEST(tiles_come_with_their_words) {
+  static const char *const words[] = {" avx512_bf16 ", " amx_tile ", " amx_bf16 "};
+  if (!(tpti_cpu_flags() & TPTI_CPU_AMX)) return;
+  ck_assert(tpti_cpu_flags() & TPTI_CPU_AVX512);
+  char line[8192] = "";
+  FILE *info = fopen("/proc/cpuinfo", "r");
+  ck_assert_ptr_nonnull(info);
+  while (fgets(line, sizeof line, info) && strncmp(line, "flags", 5) != 0) continue;
+  fclose(info);
+  line[strcspn(line, "\n")] = ' ';
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    ck_assert_msg(strstr(line, words[i]) != NULL, "no%sin %s", words[i], line);
+}
+END_TEST
+
+#if defined(__x86_64__)
+/* The state that this process may use, of what must be asked for. */
+static uint64_t permitted(void) {
+  uint64_t state = 0;
+  syscall(SYS_arch_prctl, 0x1022 /* ARCH_GET_XCOMP_PERM */, &state);
+  return state;
+}
+
+START_TEST(looking_asks_for_nothing) {
+  uint64_t before = permitted();
+  tpti_cpu_flags();
+  ck_assert_uint_eq(permitted(), before);
+  ck_assert_uint_eq(before & 1u << 18, 0);
+}
+END_TEST
+#endif
+
 static Suite *suite(void) {
   Suite *s = suite_create("base/cpu");
   TCase *c = tcase_create("cpu");
@@ -150,6 +185,10 @@ static Suite *suite(void) {
   tcase_add_test(c, a_very_long_group_is_not_followed);
   tcase_add_test(c, affinity_limits_the_count);
   tcase_add_test(c, newer_sets_come_with_older_ones);
+  tcase_add_test(c, tiles_come_with_their_words);
+#if defined(__x86_64__)
+  tcase_add_test(c, looking_asks_for_nothing);
+#endif
   suite_add_tcase(s, c);
   return s;
 }

@@ -14,9 +14,24 @@
  * whose terms cancel to a hundredth, come nearest to it), and an order below its promise else.
  * PyTorch in float32 is within 5e-7 (logits), 2e-6 (gradients) and 7e-5 (after three steps) of the
  * oracle's own cases. */
-static const double LOGITS = 1e-6, GRADIENTS = 1e-5, STEPS = 1e-4, LOSS = 1e-6;
+static const double LOGITS = 1e-6, GRADIENTS = 1e-5, STEPS = 1e-4;
 
-enum { MOST_PHASES = 6 };
+/* What is promised of each train.precision (on a processor without matrix units all are f32): three
+ * bf16 products nearly float32's result, six all of it. Of plain bf16 nothing is promised but the
+ * loss curve; emulated in float64 it is within 4.5e-3 (logits) and 1.6e-2 (gradients) of the
+ * oracle's own cases. `cancelling`: gradients of the cases named below, whose terms cancel to a
+ * hundredth and less (float32 itself is ten times worse there). */
+static const struct {
+  const char *name;
+  double logits, gradients, cancelling, loss;
+} precisions[] = {
+    {"f32", 1e-6, 1e-5, 1e-5, 1e-6},
+    {"bf16x6", 1e-6, 1e-5, 1e-5, 1e-6},
+    {"bf16x3", 2e-5, 1e-4, 2e-3, 2e-5},
+    {"bf16", 1e-2, 1e-1, 1, 1e-2},
+};
+
+enum { MOST_PHASES = 6, PRECISIONS = sizeof precisions / sizeof *precisions };
 
 typedef struct session {
   tpti_golden *golden;
@@ -51,10 +66,11 @@ static void set_weights(session *s) {
   }
 }
 
-static session start(int index) {
+static session start_in(int index, const char *precision) {
   session s = {.golden = tpti_golden_open(tpti_golden_case((size_t)index))};
   const char *yaml = tpti_golden_yaml(s.golden);
   ok(tpt_config_parse(yaml, strlen(yaml), &s.config));
+  ok(tpt_config_set(s.config, "train.precision", precision));
   ok(tpt_model_create(NULL, s.config, 1, &s.model));
   set_weights(&s);
   ok(tpt_trainer_create(s.model, NULL, &s.trainer));
@@ -66,6 +82,8 @@ static session start(int index) {
   return s;
 }
 
+static session start(int index) { return start_in(index, "f32"); }
+
 static void end(session *s) {
   tpt_trainer_destroy(s->trainer);
   tpt_model_destroy(s->model);
@@ -75,20 +93,23 @@ static void end(session *s) {
   free(s->targets);
 }
 
+/* Of every case and precision. */
 START_TEST(logits_and_loss) {
-  session s = start(_i);
+  size_t p = (size_t)_i % PRECISIONS;
+  session s = start_in(_i / PRECISIONS, precisions[p].name);
   const float *logits;
-  double loss;
+  double loss, wanted = tpti_golden_need(s.golden, "out.loss")->values[0];
   ok(tpt_trainer_forward(s.trainer, s.tokens, s.B, s.T));
   ok(tpt_trainer_logits(s.trainer, &logits));
-  tpti_test_near(logits, tpti_golden_need(s.golden, "out.logits")->values, s.B * s.T * s.V, LOGITS);
+  tpti_test_near(logits, tpti_golden_need(s.golden, "out.logits")->values, s.B * s.T * s.V,
+                 precisions[p].logits);
   ok(tpt_trainer_loss(s.trainer, s.targets, &loss));
-  ck_assert_double_eq_tol(loss, tpti_golden_need(s.golden, "out.loss")->values[0], LOSS * loss);
+  ck_assert_double_eq_tol(loss, wanted, precisions[p].loss * wanted);
   end(&s);
 }
 END_TEST
 
-static void check_gradients(const session *s) {
+static void check_gradients(const session *s, double bound) {
   for (size_t i = 0; i < tpti_golden_count(s->golden); i++) {
     const tpti_golden_tensor *g = tpti_golden_at(s->golden, i);
     if (strncmp(g->name, "grad.", 5) != 0) continue;
@@ -96,23 +117,33 @@ static void check_gradients(const session *s) {
     ck_assert_ptr_nonnull(got);
     ok(tpt_trainer_get_gradient(s->trainer, g->name + 5, got, g->count));
     double error = tpti_test_error(got, g->values, g->count);
-    ck_assert_msg(error <= GRADIENTS, "%s: relative error %.3g", g->name, error);
+    ck_assert_msg(error <= bound, "%s: relative error %.3g", g->name, error);
     free(got);
   }
 }
 
+static double gradient_bound(int index, size_t p) {
+  static const char *const cancelling[] = {"six_phase", "smallest"};
+  const char *name = tpti_golden_case((size_t)index);
+  for (size_t i = 0; i < sizeof cancelling / sizeof *cancelling; i++)
+    if (!strcmp(name, cancelling[i])) return precisions[p].cancelling;
+  return precisions[p].gradients;
+}
+
+/* Of every case and precision; as three calls and as one. */
 START_TEST(every_gradient) {
-  session s = start(_i);
+  size_t p = (size_t)_i % PRECISIONS;
+  session s = start_in(_i / PRECISIONS, precisions[p].name);
   double loss, fused;
   ok(tpt_trainer_forward(s.trainer, s.tokens, s.B, s.T));
   ok(tpt_trainer_loss(s.trainer, s.targets, &loss));
   ok(tpt_trainer_zero_gradients(s.trainer));
   ok(tpt_trainer_backward(s.trainer));
-  check_gradients(&s);
+  check_gradients(&s, gradient_bound(_i / PRECISIONS, p));
   ok(tpt_trainer_zero_gradients(s.trainer));
   ok(tpt_trainer_accumulate(s.trainer, s.tokens, s.targets, s.B, s.T, &fused));
   ck_assert(fused == loss);
-  check_gradients(&s);
+  check_gradients(&s, gradient_bound(_i / PRECISIONS, p));
   end(&s);
 }
 END_TEST
@@ -210,8 +241,8 @@ static Suite *suite(void) {
   TCase *c = tcase_create("golden");
   int cases = 0;
   while (tpti_golden_case((size_t)cases)) cases++;
-  tcase_add_loop_test(c, logits_and_loss, 0, cases);
-  tcase_add_loop_test(c, every_gradient, 0, cases);
+  tcase_add_loop_test(c, logits_and_loss, 0, cases * PRECISIONS);
+  tcase_add_loop_test(c, every_gradient, 0, cases * PRECISIONS);
   tcase_add_loop_test(c, three_adamw_steps, 0, cases);
   tcase_add_loop_test(c, geometry, 0, cases);
   tcase_add_loop_test(c, decoding_gives_the_forward_pass, 0, cases);

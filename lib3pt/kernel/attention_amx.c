@@ -1,0 +1,442 @@
+/* Attention's inner loops on AMX tiles (kernel/attention_amx.h). */
+#include "kernel/attention_amx.h"
+
+/* clang 14 says __AMXBF16__. */
+#if defined __AVX512BF16__ && (defined __AMX_BF16__ || defined __AMXBF16__)
+
+#include <math.h>
+#include <string.h>
+
+#include "kernel/vec_avx512.h"
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define UNROLL        _Pragma("GCC unroll 16")
+
+enum { STRIP = TPTI_SCORE_STRIP, TILE = TPTI_SCORE_TILE, LINES = 16, ROW = 32 /* bf16 of a row */ };
+enum { CHUNK_TILES = TPTI_SCORE_CHUNK / STRIP };
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static v_mask first_lanes(size_t n) { return v_mask_n(least(n, V_LANES)); }
+
+/* ---- tiles ---- */
+
+/* Palette 1: all eight tiles have 16 rows of 64 bytes. */
+typedef struct palette {
+  uint8_t number, start, reserved[14];
+  uint16_t bytes[16];
+  uint8_t rows[16];
+} palette;
+
+static void begin(void) {
+  static const palette whole = {.number = 1,
+                                .bytes = {64, 64, 64, 64, 64, 64, 64, 64},
+                                .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
+  _tile_loadconfig(&whole);
+}
+
+static void end(void) { _tile_release(); }
+
+/* ---- packing ---- */
+
+/* 32 numbers of a row, 0 where there are none. */
+ALWAYS_INLINE __m512i row_line(const float *x, size_t cols) {
+  v_f32 low = v_load_mask(x, first_lanes(cols));
+  v_f32 high = cols > V_LANES ? v_load_mask(x + V_LANES, first_lanes(cols - V_LANES)) : v_zero();
+  return (__m512i)_mm512_cvtne2ps_pbh(high, low);
+}
+
+/* Numbers of two rows as pairs: low halves those of a. */
+ALWAYS_INLINE __m512i paired(v_f32 a, v_f32 b) {
+  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
+                                         8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(b, a));
+}
+
+ALWAYS_INLINE void store_tile(uint16_t *out, v_f32 line[LINES], bool turned) {
+  if (turned) v_transpose(line);
+  UNROLL
+  for (size_t i = 0; i < LINES; i++) v_store((float *)(void *)(out + i * ROW), line[i]);
+}
+
+/* 16 rows of 32 columns; turned, a row of the tile holds one pair of columns of all 16. */
+ALWAYS_INLINE void rows_tile(uint16_t *out, const tpti_score_source *x, size_t i, size_t j,
+                             bool turned) {
+  v_f32 line[LINES];
+  const float *at = x->x + i * x->stride + j;
+  size_t rows = i < x->rows ? x->rows - i : 0, cols = j < x->cols ? x->cols - j : 0;
+  if (rows >= LINES && cols >= ROW) {
+    UNROLL
+    for (size_t r = 0; r < LINES; r++)
+      line[r] = _mm512_castsi512_ps(row_line(at + r * x->stride, ROW));
+  } else {
+    for (size_t r = 0; r < LINES; r++)
+      line[r] = r < rows ? _mm512_castsi512_ps(row_line(at + r * x->stride, cols)) : v_zero();
+  }
+  store_tile(out, line, turned);
+}
+
+/* Asks for the rows that come next: they lie too far apart for the processor to guess. */
+ALWAYS_INLINE void fetch_ahead(const tpti_score_source *x, size_t from, size_t rows) {
+  for (size_t i = from; i < least(x->rows, from + rows); i++)
+    for (size_t j = 0; j < x->cols; j += LINES) __builtin_prefetch(x->x + i * x->stride + j);
+}
+
+ALWAYS_INLINE void pack_rows_as(uint16_t *out, size_t step, const tpti_score_source *x,
+                                bool turned) {
+  size_t rows = (x->rows + STRIP - 1) / STRIP * STRIP;
+  for (size_t i = 0; i < rows; i += LINES, out += step * TILE) {
+    fetch_ahead(x, i + LINES, LINES);
+    for (size_t j = 0; j < x->cols; j += ROW) rows_tile(out + j / ROW * TILE, x, i, j, turned);
+  }
+}
+
+static void pack_rows(uint16_t *out, size_t step, const tpti_score_source *x, bool pairs) {
+  if (pairs)
+    pack_rows_as(out, step, x, true);
+  else
+    pack_rows_as(out, step, x, false);
+}
+
+/* 16 columns of 32 rows: a row of the tile holds a pair of rows, or, turned, one column. */
+ALWAYS_INLINE void columns_tile(uint16_t *out, const tpti_score_source *x, size_t i, size_t j,
+                                bool turned) {
+  v_f32 line[LINES];
+  const float *at = x->x + i * x->stride + j;
+  size_t rows = x->rows - i, cols = j < x->cols ? x->cols - j : 0;
+  if (rows >= ROW && cols >= LINES) {
+    UNROLL
+    for (size_t r = 0; r < LINES; r++) {
+      const float *pair = at + 2 * r * x->stride;
+      line[r] = _mm512_castsi512_ps(paired(v_load(pair), v_load(pair + x->stride)));
+    }
+  } else {
+    v_mask m = first_lanes(cols);
+    for (size_t r = 0; r < LINES; r++) {
+      const float *pair = at + 2 * r * x->stride;
+      v_f32 a = 2 * r < rows ? v_load_mask(pair, m) : v_zero();
+      v_f32 b = 2 * r + 1 < rows ? v_load_mask(pair + x->stride, m) : v_zero();
+      line[r] = _mm512_castsi512_ps(paired(a, b));
+    }
+  }
+  store_tile(out, line, turned);
+}
+
+ALWAYS_INLINE void pack_columns_as(uint16_t *out, size_t step, const tpti_score_source *x,
+                                   bool turned) {
+  size_t cols = (x->cols + STRIP - 1) / STRIP * STRIP;
+  for (size_t i = 0; i < x->rows; i += ROW, out += TILE) {
+    fetch_ahead(x, i + ROW, ROW);
+    for (size_t j = 0; j < cols; j += LINES)
+      columns_tile(out + j / LINES * step * TILE, x, i, j, turned);
+  }
+}
+
+static void pack_columns(uint16_t *out, size_t step, const tpti_score_source *x, bool pairs) {
+  if (pairs)
+    pack_columns_as(out, step, x, false);
+  else
+    pack_columns_as(out, step, x, true);
+}
+
+/* ---- products ---- */
+
+enum { TILE_BYTES = 64 }; /* from row to row of a packed tile */
+
+/* Two by two tiles of c. gcc does not know that a tile load reads memory: what is loaded must have
+ * been written before this file was called. */
+ALWAYS_INLINE void product_square(float *c, const tpti_score_product *g, const uint16_t *a,
+                                  const uint16_t *b) {
+  const size_t row = g->c_row * sizeof *c;
+  float *below = c + LINES * g->c_row;
+  if (g->add) {
+    _tile_loadd(0, c, row);
+    _tile_loadd(1, c + LINES, row);
+    _tile_loadd(2, below, row);
+    _tile_loadd(3, below + LINES, row);
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+  const uint16_t *a1 = a + g->a_row * TILE, *b1 = b + g->b_row * TILE;
+  for (size_t p = 0; p < g->k * TILE; p += TILE) {
+    _tile_loadd(4, a + p, TILE_BYTES);
+    _tile_loadd(6, b + p, TILE_BYTES);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(7, b1 + p, TILE_BYTES);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_loadd(5, a1 + p, TILE_BYTES);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_stored(0, c, row);
+  _tile_stored(1, c + LINES, row);
+  _tile_stored(2, below, row);
+  _tile_stored(3, below + LINES, row);
+}
+
+static void product(const tpti_score_product *g) {
+  for (size_t j = 0; j < g->n; j += 2)
+    for (size_t i = 0; i < g->m; i += 2)
+      product_square(g->c + i * LINES * g->c_row + j * LINES, g, g->a + i * g->a_row * TILE,
+                     g->b + j * g->b_row * TILE);
+}
+
+/* ---- scores ---- */
+
+/* 2^x = 2^(whole part) 2^r, 0 <= r < 1: 1 + r q(r), q of degree 4 fitted to the smallest largest
+ * relative error, 8e-8. The scaling takes the whole part by itself; of -inf the rest is 0, and so
+ * is the result. Where `masked`, 0 outside of seen. */
+ALWAYS_INLINE v_f32 exp2_of(v_f32 x, bool masked, v_mask seen) {
+  v_f32 r = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  v_f32 e = v_set1(0x1.e974fcp-10f);
+  e = v_fma(e, r, v_set1(0x1.277854p-7f));
+  e = v_fma(e, r, v_set1(0x1.c91ce6p-5f));
+  e = v_fma(e, r, v_set1(0x1.ebdb56p-3f));
+  e = v_fma(e, r, v_set1(0x1.62e4bap-1f));
+  e = v_fma(e, r, v_set1(1.0f));
+  return masked ? _mm512_maskz_scalef_ps(seen, e, x) : v_scale2(e, x);
+}
+
+/* log2 of what is 1 or more: m in [3/4, 3/2), z = (m - 1) / (m + 1), ln m = 2 (z + z^3 / 3 + ...),
+ * whose next term is below 4e-9. */
+ALWAYS_INLINE v_f32 log2_of(v_f32 x) {
+  v_f32 m = _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src), e = _mm512_getexp_ps(x);
+  v_mask large = v_le(v_set1(1.5f), m);
+  m = v_select(large, v_mul(m, v_set1(0.5f)), m);
+  e = v_select(large, v_add(e, v_set1(1.0f)), e);
+  v_f32 z = v_div(v_sub(m, v_set1(1.0f)), v_add(m, v_set1(1.0f))), w = v_mul(z, z);
+  v_f32 q = v_set1(1.0f / 9);
+  q = v_fma(q, w, v_set1(1.0f / 7));
+  q = v_fma(q, w, v_set1(1.0f / 5));
+  q = v_fma(q, w, v_set1(1.0f / 3));
+  q = v_fma(q, w, v_set1(1.0f));
+  return v_fma(v_mul(z, q), v_set1(0x1.715476p+1f), e);
+}
+
+/* Of the 32 columns those that see row i: from i - lead on. */
+ALWAYS_INLINE uint32_t columns_seeing(size_t i, ptrdiff_t lead) {
+  ptrdiff_t from = (ptrdiff_t)i - lead;
+  if (from <= 0) return UINT32_MAX;
+  return from < STRIP ? UINT32_MAX << from : 0;
+}
+
+/* The largest of top[j] and columns 16 j .. 16 j + 15 of s; a NaN may be passed over, exp shows it.
+ */
+ALWAYS_INLINE void column_max(v_f32 top[2], const tpti_score_chunk *c, bool masked) {
+  v_f32 odd[2] = {top[0], top[1]};
+  const float *s = c->s;
+  for (size_t i = 0; i < c->keys; i += 2, s += 2 * STRIP) {
+    uint32_t a = masked ? columns_seeing(i, c->lead) : UINT32_MAX;
+    uint32_t b = masked ? columns_seeing(i + 1, c->lead) : UINT32_MAX;
+    for (size_t j = 0; j < 2; j++) {
+      const float *at = s + j * V_LANES;
+      if (masked) {
+        top[j] = _mm512_mask_max_ps(top[j], (v_mask)(a >> j * V_LANES), v_load(at), top[j]);
+        odd[j] = _mm512_mask_max_ps(odd[j], (v_mask)(b >> j * V_LANES), v_load(at + STRIP), odd[j]);
+      } else {
+        top[j] = v_max(v_load(at), top[j]), odd[j] = v_max(v_load(at + STRIP), odd[j]);
+      }
+    }
+  }
+  top[0] = v_max(top[0], odd[0]), top[1] = v_max(top[1], odd[1]);
+}
+
+static void scale_columns(float *y, size_t E, v_f32 low, v_f32 high) {
+  for (size_t e = 0; e < E; e++, y += STRIP) {
+    v_store(y, v_mul(v_load(y), low));
+    v_store(y + V_LANES, v_mul(v_load(y + V_LANES), high));
+  }
+}
+
+/* What the sums so far are to be multiplied by; max becomes the new one. */
+ALWAYS_INLINE v_f32 renew(float *max, v_f32 top, v_f32 factor) {
+  v_f32 before = v_load(max);
+  v_store(max, top);
+  return exp2_of(v_sub(v_mul(before, factor), v_mul(top, factor)), false, 0);
+}
+
+/* 2^(factor s - top) of 16 columns, those of bits 16 j and on of seen. */
+ALWAYS_INLINE v_f32 weight(const float *s, v_f32 factor, v_f32 top, bool masked, uint32_t seen) {
+  return exp2_of(_mm512_fmsub_ps(v_load(s), factor, top), masked, (v_mask)seen);
+}
+
+/* Rows i and i + 1 of both operands that will be needed. */
+ALWAYS_INLINE void bring_near(const uint16_t *const soon[2], size_t i, size_t E) {
+  for (size_t at = i * E; at < (i + 2) * E; at += ROW)
+    __builtin_prefetch(soon[0] + at), __builtin_prefetch(soon[1] + at);
+}
+
+/* p = 2^(factor s - top); the sums of its columns are added to sum. */
+ALWAYS_INLINE void weights_of(uint16_t *p, const tpti_score_chunk *c, size_t E, const v_f32 top[2],
+                              v_f32 sum[2], bool masked) {
+  const v_f32 factor = v_set1(c->factor);
+  v_f32 odd[2] = {v_zero(), v_zero()};
+  const float *s = c->s;
+  for (size_t i = 0; i < c->keys; i += 2, s += 2 * STRIP, p += ROW) {
+    uint32_t seen = masked ? columns_seeing(i, c->lead) : 0;
+    uint32_t next = masked ? columns_seeing(i + 1, c->lead) : 0;
+    bring_near(c->soon, i, E);
+    for (size_t j = 0; j < 2; j++) {
+      const float *at = s + j * V_LANES;
+      v_f32 a = weight(at, factor, top[j], masked, seen >> j * V_LANES);
+      v_f32 b = weight(at + STRIP, factor, top[j], masked, next >> j * V_LANES);
+      sum[j] = v_add(sum[j], a), odd[j] = v_add(odd[j], b);
+      _mm512_store_si512(p + j * CHUNK_TILES * TILE, paired(a, b));
+    }
+  }
+  sum[0] = v_add(sum[0], odd[0]), sum[1] = v_add(sum[1], odd[1]);
+}
+
+ALWAYS_INLINE void softmax_chunk(uint16_t *p, const tpti_score_state *to, const tpti_score_chunk *c,
+                                 bool masked) {
+  const v_f32 factor = v_set1(c->factor);
+  v_f32 before[2] = {v_load(to->max), v_load(to->max + V_LANES)};
+  v_f32 top[2] = {before[0], before[1]}, by[2], sum[2] = {v_zero(), v_zero()};
+  column_max(top, c, masked);
+  bool same = v_eq(top[0], before[0]) == 0xffff && v_eq(top[1], before[1]) == 0xffff;
+  for (size_t j = 0; j < 2; j++) {
+    by[j] = renew(to->max + j * V_LANES, top[j], factor);
+    top[j] = v_mul(top[j], factor);
+  }
+  weights_of(p, c, to->E, top, sum, masked);
+  for (size_t j = 0; j < 2; j++) {
+    float *at = to->sum + j * V_LANES;
+    v_store(at, v_fma(v_load(at), by[j], sum[j]));
+  }
+  if (!same && to->y) scale_columns(to->y, to->E, by[0], by[1]);
+}
+
+static void softmax(uint16_t *p, const tpti_score_state *to, const tpti_score_chunk *c) {
+  if (c->lead + 1 < (ptrdiff_t)c->keys)
+    softmax_chunk(p, to, c, true);
+  else
+    softmax_chunk(p, to, c, false);
+}
+
+/* ---- out of the tiles ---- */
+
+/* out [16 rows, cols] (+)= the columns of in [cols, 32], cols at most 16. Column c becomes row c,
+ * or, mixed, the row of query c of the strip. */
+ALWAYS_INLINE void turn_square(float *out, size_t stride, const float *in, size_t first,
+                               size_t queries, v_mask cols, bool mixed, bool add) {
+  v_f32 x[LINES];
+  UNROLL
+  for (size_t e = 0; e < LINES; e++) x[e] = v_load(in + e * STRIP + first);
+  v_transpose(x);
+  UNROLL
+  for (size_t c = 0; c < LINES; c++) {
+    size_t query = mixed ? tpti_score_query(first + c) : first + c;
+    if (query >= queries) continue;
+    float *row = out + query * stride;
+    v_store_mask(row, add ? v_add(v_load_mask(row, cols), x[c]) : x[c], cols);
+  }
+}
+
+ALWAYS_INLINE void turn_strip(float *out, size_t stride, const float *in, size_t queries, size_t E,
+                              bool mixed, bool add) {
+  for (size_t e = 0; e < E; e += LINES) {
+    v_mask cols = first_lanes(E - e);
+    turn_square(out + e, stride, in + e * STRIP, 0, queries, cols, mixed, add);
+    turn_square(out + e, stride, in + e * STRIP, LINES, queries, cols, mixed, add);
+  }
+}
+
+static void turn(float *out, size_t stride, const float *in, size_t queries, size_t E, bool add) {
+  if (add)
+    turn_strip(out, stride, in, queries, E, true, true);
+  else
+    turn_strip(out, stride, in, queries, E, true, false);
+}
+
+static void finish(float *y, size_t y_stride, float *lse, const tpti_score_state *from,
+                   size_t queries, size_t E, float factor) {
+  v_f32 by[2];
+  for (size_t j = 0; j < 2; j++) {
+    v_f32 sum = v_load(from->sum + j * V_LANES), max = v_load(from->max + j * V_LANES);
+    by[j] = v_div(v_set1(1.0f), sum);
+    if (!lse) continue;
+    v_f32 log2 = v_add(v_mul(max, v_set1(factor)), log2_of(sum));
+    v_store(lse + j * V_LANES, v_mul(log2, v_set1(0x1.62e43p-1f)));
+  }
+  scale_columns(from->y, from->E, by[0], by[1]);
+  turn_strip(y, y_stride, from->y, queries, E, false, false);
+}
+
+/* ---- the gradient ---- */
+
+/* What 16 queries bring along. */
+typedef struct column {
+  v_f32 lse, delta;
+} column;
+
+ALWAYS_INLINE column column_of(const tpti_score_square *g, size_t first) {
+  return (column){v_mul(v_load(g->lse + first), v_set1(0x1.715476p+0f)),
+                  v_mul(v_load(g->delta + first), v_set1(g->scale))};
+}
+
+/* A row of p and of ds as they are packed. */
+typedef struct packed_row {
+  __m512i p, ds;
+} packed_row;
+
+/* Both 0 in the columns that do not see the row. */
+ALWAYS_INLINE packed_row gradient_row(const tpti_score_square *g, size_t i, const column c[2],
+                                      bool masked, uint32_t there) {
+  const v_f32 factor = v_set1(g->factor), scale = v_set1(g->scale);
+  uint32_t seen = masked ? columns_seeing(i, g->lead) & there : 0;
+  v_f32 p[2], ds[2];
+  UNROLL
+  for (size_t j = 0; j < 2; j++) {
+    const size_t at = i * STRIP + j * V_LANES;
+    v_mask m = (v_mask)(seen >> j * V_LANES);
+    v_f32 off = _mm512_fmsub_ps(v_load(g->dp + at), scale, c[j].delta);
+    p[j] = weight(g->s + at, factor, c[j].lse, masked, m);
+    ds[j] = masked ? _mm512_maskz_mul_ps(m, p[j], off) : v_mul(p[j], off);
+  }
+  return (packed_row){(__m512i)_mm512_cvtne2ps_pbh(p[1], p[0]),
+                      (__m512i)_mm512_cvtne2ps_pbh(ds[1], ds[0])};
+}
+
+ALWAYS_INLINE void gradient_square(const tpti_score_square *g, bool masked, uint32_t there) {
+  const column c[2] = {column_of(g, 0), column_of(g, V_LANES)};
+  uint16_t *other = g->turned + g->turned_step * TILE;
+  for (size_t i = 0; i < STRIP; i += 2) {
+    size_t at = i / LINES * g->line_step * TILE + i % LINES * ROW, pair = i / 2 * ROW;
+    packed_row a = gradient_row(g, i, c, masked, there);
+    packed_row b = gradient_row(g, i + 1, c, masked, there);
+    _mm512_store_si512(g->p + at, a.p), _mm512_store_si512(g->p + at + ROW, b.p);
+    _mm512_store_si512(g->ds + at, a.ds), _mm512_store_si512(g->ds + at + ROW, b.ds);
+    _mm512_store_si512(g->turned + pair, _mm512_unpacklo_epi16(a.ds, b.ds));
+    _mm512_store_si512(other + pair, _mm512_unpackhi_epi16(a.ds, b.ds));
+  }
+}
+
+static void gradient(const tpti_score_square *g) {
+  if (g->queries < STRIP)
+    gradient_square(g, true, (1u << g->queries) - 1);
+  else if (g->lead + 1 < STRIP)
+    gradient_square(g, true, UINT32_MAX);
+  else
+    gradient_square(g, false, UINT32_MAX);
+}
+
+const tpti_scores *tpti_scores_amx(void) {
+  static const tpti_scores scores = {.begin = begin,
+                                     .end = end,
+                                     .pack_rows = pack_rows,
+                                     .pack_columns = pack_columns,
+                                     .product = product,
+                                     .softmax = softmax,
+                                     .finish = finish,
+                                     .gradient = gradient,
+                                     .turn = turn};
+  return &scores;
+}
+
+#else
+
+const tpti_scores *tpti_scores_amx(void) { return NULL; }
+
+#endif

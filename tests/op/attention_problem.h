@@ -1,0 +1,124 @@
+/* What the tests of attention share: problems whose gaps are NaN, run and compared. */
+#ifndef TPTI_TESTS_OP_ATTENTION_PROBLEM_H
+#define TPTI_TESTS_OP_ATTENTION_PROBLEM_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/attention.h"
+#include "support/compare.h"
+#include "support/runner.h"
+
+/* Floats between the heads and the next position, and behind each sequence: never touched. */
+enum { GAP = 3, TAIL = 5 };
+
+typedef struct problem {
+  tpti_attention a;
+  size_t q_size, kv_size, y_size, lse_size;
+  float *q, *k, *v, *dy;          /* inputs, NaN in the gaps */
+  float *y, *lse, *dq, *dk, *dv;  /* results of the operation, NaN where it must not write */
+  double *Y, *LSE, *DQ, *DK, *DV; /* the same by the equation; dq, dk and dv need dy */
+} problem;
+
+typedef struct size {
+  size_t B, T, first, H, K, E;
+} size;
+
+/* A [rows of `width` used floats], `stride` apart, `batch` apart after each `T`: NaN, and random
+ * where used. */
+static inline float *rows_new(size_t count, size_t rows, size_t width, size_t stride, size_t T,
+                              size_t batch, uint64_t seed) {
+  float *x = malloc((count + 1) * sizeof *x), *values = malloc((rows * width + 1) * sizeof *x);
+  ck_assert(x && values);
+  memset(x, 0xff, count * sizeof *x);
+  tpti_test_fill(values, rows * width, seed);
+  for (size_t i = 0; i < rows && seed > 0; i++)
+    memcpy(x + i / T * batch + i % T * stride, values + i * width, width * sizeof *x);
+  free(values);
+  return x;
+}
+
+static inline double *doubles(size_t count) {
+  double *x = calloc(count + 1, sizeof *x);
+  ck_assert(x != NULL);
+  return x;
+}
+
+static inline problem problem_new(size s) {
+  size_t keys = s.first + s.T, q = s.H * s.E + GAP, kv = s.K * s.E + 2 * GAP, y = s.H * s.E + 1;
+  problem p = {.a = {s.B, s.T, s.first, s.H, s.K, s.E, q, kv, y, keys * kv + TAIL}};
+  size_t n = s.B * s.T, m = s.B * keys;
+  p.q_size = n * q, p.y_size = n * y, p.lse_size = n * s.H, p.kv_size = s.B * p.a.kv_batch_stride;
+  p.q = rows_new(p.q_size, n, s.H * s.E, q, s.T, s.T * q, 1);
+  p.k = rows_new(p.kv_size, m, s.K * s.E, kv, keys, p.a.kv_batch_stride, 2);
+  p.v = rows_new(p.kv_size, m, s.K * s.E, kv, keys, p.a.kv_batch_stride, 3);
+  p.dy = rows_new(p.y_size, n, s.H * s.E, y, s.T, s.T * y, 4);
+  p.y = rows_new(p.y_size, 0, 0, 0, 1, 0, 0), p.lse = rows_new(p.lse_size, 0, 0, 0, 1, 0, 0);
+  p.dq = rows_new(p.q_size, 0, 0, 0, 1, 0, 0), p.dk = rows_new(p.kv_size, 0, 0, 0, 1, 0, 0);
+  p.dv = rows_new(p.kv_size, 0, 0, 0, 1, 0, 0);
+  p.Y = doubles(p.y_size), p.LSE = doubles(p.lse_size);
+  p.DQ = doubles(p.q_size), p.DK = doubles(p.kv_size), p.DV = doubles(p.kv_size);
+  return p;
+}
+
+static inline void problem_free(problem *p) {
+  void *all[] = {p->q,  p->k,  p->v, p->dy,  p->y,  p->lse, p->dq,
+                 p->dk, p->dv, p->Y, p->LSE, p->DQ, p->DK,  p->DV};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+/* Where query t of head h, and the keys of its group, begin. */
+static inline size_t q_place(const tpti_attention *a, size_t b, size_t t, size_t h) {
+  return (b * a->T + t) * a->q_stride + h * a->E;
+}
+static inline size_t y_place(const tpti_attention *a, size_t b, size_t t, size_t h) {
+  return (b * a->T + t) * a->y_stride + h * a->E;
+}
+static inline size_t k_place(const tpti_attention *a, size_t b, size_t u, size_t h) {
+  return b * a->kv_batch_stride + u * a->kv_stride + h / (a->H / a->K) * a->E;
+}
+
+static inline double product(const float *x, const float *y, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += (double)x[i] * (double)y[i];
+  return sum;
+}
+
+static inline void run_forward(problem *w, tpti_run *run) {
+  tpti_attention_forward(run, w->y, w->lse, w->q, w->k, w->v, &w->a);
+}
+
+static inline void run_backward_only(problem *w, tpti_run *run) {
+  size_t count = tpti_attention_work(&w->a);
+  float *work = malloc(count * sizeof *work);
+  ck_assert(work != NULL);
+  memset(work, 0xff, count * sizeof *work);
+  tpti_attention_backward(run, w->dq, w->dk, w->dv, work, w->dy, w->y, w->lse, w->q, w->k, w->v,
+                          &w->a);
+  free(work);
+}
+
+static inline void run_backward(problem *w, tpti_run *run) {
+  run_forward(w, run);
+  run_backward_only(w, run);
+}
+
+/* got, whose gaps must be NaN still (as those of `like` are), against want, relative to the norm.
+ */
+static inline void check(const char *what, const float *got, const double *want, const float *like,
+                         size_t count, size s, double bound) {
+  float *used = malloc((count + 1) * sizeof *used);
+  ck_assert(used != NULL);
+  for (size_t i = 0; i < count; i++) {
+    bool gap = like && isnan(like[i]);
+    ck_assert_msg(!gap || isnan(got[i]), "%s: a gap was written at %zu", what, i);
+    used[i] = gap ? 0 : got[i];
+  }
+  double error = tpti_test_error(used, want, count);
+  ck_assert_msg(error <= bound, "%s at B %zu T %zu first %zu H %zu K %zu E %zu: error %.3g", what,
+                s.B, s.T, s.first, s.H, s.K, s.E, error);
+  free(used);
+}
+
+#endif
