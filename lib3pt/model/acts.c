@@ -9,6 +9,10 @@
  * too often for one product, small enough to stay far below everything else a step needs. */
 enum { LOGITS_BYTES = 32 << 20 };
 
+/* And at least for so many rows; on matrix units, where reading and writing the gradient of a large
+ * head would take as long as the products of a chunk, for more. */
+enum { LEAST_CHUNK = TPTI_ROW_BLOCK, LEAST_UNIT_CHUNK = 1024 };
+
 /* Rows that go through a block together: few enough that the work space stays small, many enough
  * that the weights' gradients, read and written once a group, cost little beside their products. */
 enum { GROUP_ROWS = 2048 };
@@ -22,9 +26,10 @@ enum { TILE_ROWS = 128, WIDE_TILE_ROWS = 256, WIDE = 512 };
 static size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 static size_t smallest(size_t a, size_t b) { return a < b ? a : b; }
 
-static size_t chunk_rows(size_t V, size_t room) {
+static size_t chunk_rows(tpti_precision precision, size_t V, size_t room) {
   size_t rows = LOGITS_BYTES / (V * sizeof(float)) / TPTI_ROW_BLOCK * TPTI_ROW_BLOCK;
-  return smallest(room, largest(rows, TPTI_ROW_BLOCK));
+  size_t least = precision == TPTI_PRECISION_F32 ? LEAST_CHUNK : LEAST_UNIT_CHUNK;
+  return smallest(room, largest(rows, least));
 }
 
 static float *floats(tpti_plan *plan, size_t rows, size_t cols) {
@@ -37,7 +42,7 @@ static size_t qkv_width(const tpti_dims *d) { return d->D + 2 * d->K * tpti_dims
 
 size_t tpti_acts_sequences(size_t T) { return T < GROUP_ROWS ? GROUP_ROWS / T : 1; }
 
-/* What recompute lets all blocks share, but for gate_up. */
+/* What recompute lets all blocks share. */
 static void layout_inside(tpti_block_acts *b, const tpti_dims *d, size_t M, tpti_plan *plan) {
   b->rstd1 = floats(plan, M, d->N);
   b->rstd2 = floats(plan, M, d->N);
@@ -46,15 +51,14 @@ static void layout_inside(tpti_block_acts *b, const tpti_dims *d, size_t M, tpti
   b->y = floats(plan, M, d->D);
   b->attended = floats(plan, M, d->D);
   b->rotated = d->rotation == TPTI_ROTATION_NONE ? b->attended : floats(plan, M, d->D);
+  b->gate_up = floats(plan, M, 2 * d->F);
 }
 
 static void layout_blocks(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
   a->blocks = tpti_place(plan, d->L, sizeof *a->blocks);
-  float *shared = a->keep_gate_up ? NULL : floats(plan, a->group, 2 * d->F);
   tpti_block_acts inside = {0};
   for (size_t l = 0; l < d->L; l++) {
     if (l == 0 || !a->recompute) layout_inside(&inside, d, a->recompute ? a->group : a->room, plan);
-    inside.gate_up = a->keep_gate_up ? floats(plan, a->room, 2 * d->F) : shared;
     inside.out = floats(plan, a->room, d->D);
     if (a->blocks) a->blocks[l] = inside;
   }
@@ -73,19 +77,12 @@ static void *packed(const tpti_acts *a, size_t out, size_t in, tpti_plan *plan) 
   return tpti_place(plan, tpti_linear_packed_bytes(a->precision, out, in), 1);
 }
 
-/* Room for a matrix in both forms, or for one of them at a time. */
-static void layout_packed(const tpti_acts *a, void **forward, void **input, bool both, size_t out,
-                          size_t in, tpti_plan *plan) {
-  *input = packed(a, out, in, plan);
-  *forward = both ? packed(a, out, in, plan) : *input;
-}
-
-static void layout_weights(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
-  tpti_packed *f = &a->forward, *i = &a->input;
-  layout_packed(a, &f->qkv, &i->qkv, a->recompute, qkv_width(d), d->D, plan);
-  layout_packed(a, &f->o, &i->o, a->recompute, d->D, d->D, plan);
-  layout_packed(a, &f->gate_up, &i->gate_up, !a->keep_gate_up, 2 * d->F, d->D, plan);
-  layout_packed(a, &f->down, &i->down, false, d->D, d->F, plan);
+/* Room for the matrices of a block in one form. */
+static tpti_packed packed_block(const tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
+  return (tpti_packed){.qkv = packed(a, qkv_width(d), d->D, plan),
+                       .o = packed(a, d->D, d->D, plan),
+                       .gate_up = packed(a, 2 * d->F, d->D, plan),
+                       .down = packed(a, d->D, d->F, plan)};
 }
 
 static void layout_work(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
@@ -110,13 +107,9 @@ static size_t tile_rows(const tpti_acts *a, const tpti_dims *d) {
 }
 
 void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tpti_plan *plan) {
-  bool recompute = r->recompute == TPTI_RECOMPUTE_BLOCK;
-  *a = (tpti_acts){.precision = r->precision,
-                   .recompute = recompute,
-                   /* On matrix units the product costs less than keeping what it gives. */
-                   .keep_gate_up = !recompute && r->precision == TPTI_PRECISION_F32};
+  *a = (tpti_acts){.precision = r->precision, .recompute = r->recompute == TPTI_RECOMPUTE_BLOCK};
   if (!tpti_mul(&a->room, r->batch, r->seq_len)) plan->overflow = true;
-  a->chunk = chunk_rows(d->V, a->room);
+  a->chunk = chunk_rows(a->precision, d->V, a->room);
   a->group = smallest(a->room, largest(GROUP_ROWS, d->max_seq_len));
   a->tile = tile_rows(a, d);
   layout_blocks(a, d, plan);
@@ -132,5 +125,6 @@ void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tp
   a->tokens = tpti_place(plan, a->room, sizeof(int32_t));
   a->targets = tpti_place(plan, a->room, sizeof(int32_t));
   layout_work(a, d, plan);
-  layout_weights(a, d, plan);
+  a->forward = packed_block(a, d, plan);
+  a->input = a->recompute ? packed_block(a, d, plan) : a->forward;
 }

@@ -30,7 +30,6 @@ typedef struct tpti_acts {
   size_t chunk;             /* rows of logits at a time */
   tpti_precision precision; /* of the recipe: what space is held for */
   bool recompute;           /* blocks share their insides */
-  bool keep_gate_up;        /* every block has its own gate_up; else backward computes it again */
   tpti_block_acts *blocks;
   float *cosine, *sine;      /* [L, D / 2] of the rotations */
   float *embedding;          /* [M, D] stream after DC injection */
@@ -42,17 +41,18 @@ typedef struct tpti_acts {
   float *sums;               /* [M] of the zero-sum penalty; then means of the DC backward */
   int32_t *tokens, *targets; /* [M] of the last forward, of its loss */
   /* Work space of G rows, those of a group. */
-  float *n;                   /* [G, D] a norm's output */
-  float *act;                 /* [G, F] SwiGLU */
-  float *wide;                /* [G, max(F, D + 2 K E)] gradient of act, then of qkv */
-  float *attention;           /* work of attention's backward */
-  float *dattended;           /* [G, D] gradient of the stream before the feed-forward half */
-  float *dn;                  /* [max(G, chunk), D] gradient of a norm's output, then of y */
-  float *gain_partial;        /* [row_blocks(max(G, chunk)), D] sums over rows */
-  float *theta_partial;       /* [row_blocks(G), D / 2] */
-  float *logits;              /* [chunk, V] */
-  tpti_packed forward, input; /* where backward needs none of a matrix's forward form, they share */
-  void *scratch, *pack;       /* of the run: the calling thread's, and the operands of products */
+  float *n;             /* [G, D] a norm's output */
+  float *act;           /* [G, F] SwiGLU */
+  float *wide;          /* [G, max(F, D + 2 K E)] gradient of act, then of qkv */
+  float *attention;     /* work of attention's backward */
+  float *dattended;     /* [G, D] gradient of the stream before the feed-forward half */
+  float *dn;            /* [max(G, chunk), D] gradient of a norm's output, then of y */
+  float *gain_partial;  /* [row_blocks(max(G, chunk)), D] sums over rows */
+  float *theta_partial; /* [row_blocks(G), D / 2] */
+  float *logits;        /* [chunk, V] */
+  tpti_packed forward,
+      input;            /* the same memory, one after the other, where nothing is recomputed */
+  void *scratch, *pack; /* of the run: the calling thread's, and the operands of products */
 } tpti_acts;
 
 /* Lays out the activations of a trainer of this recipe. */

@@ -90,7 +90,7 @@ static tpti_block_acts acts_of(const tpti_acts *a, size_t l, const tpti_dims *d,
   at.y += inside * d->D;
   at.attended += inside * d->D;
   at.rotated += inside * d->D;
-  if (a->keep_gate_up) at.gate_up += inside * 2 * d->F;
+  at.gate_up += inside * 2 * d->F;
   at.out += first * d->D;
   return at;
 }
@@ -220,35 +220,36 @@ static void rotate(const block *b) {
                             d->rotation == TPTI_ROTATION_RESIDUAL, b->M, d->D);
 }
 
-/* rstd2 may be NULL: it is there already. */
-static void gate(const block *b, float *rstd2) {
+static void gate(const block *b) {
   const tpti_dims *d = b->dims;
-  tpti_phase_norm_forward(b->run, b->n, rstd2, b->at.rotated, b->w.n2, (float)d->norm_eps, b->M,
-                          d->D, d->N);
+  tpti_phase_norm_forward(b->run, b->n, b->at.rstd2, b->at.rotated, b->w.n2, (float)d->norm_eps,
+                          b->M, d->D, d->N);
   tpti_linear_forward(b->run, b->at.gate_up, NULL, b->n, b->w.gate_up, b->M, 2 * d->F, d->D);
 }
 
 static void feed_forward(const block *b) {
   const tpti_dims *d = b->dims;
   rotate(b);
-  gate(b, b->at.rstd2);
+  gate(b);
   tpti_swiglu_forward(b->run, b->act, b->at.gate_up, b->M, d->F);
   tpti_linear_forward(b->run, b->at.out, b->at.rotated, b->act, b->w.down, b->M, d->D, d->F);
 }
 
-static void pack_forward(const tpti_pass *pass, size_t l) {
+/* The block's matrices, packed by `form` to where `to` says. */
+typedef void pack_form(tpti_run *run, void *packed, const float *w, size_t out, size_t in);
+
+static void pack(const tpti_pass *pass, size_t l, const tpti_packed *to, pack_form *form) {
   const tpti_dims *d = &pass->net->dims;
   const weights w = weights_of(pass, l);
-  const tpti_packed *to = &pass->acts->forward;
-  tpti_linear_pack_forward(pass->run, to->qkv, w.qkv.w, d->D + 2 * d->K * tpti_dims_E(d), d->D);
-  tpti_linear_pack_forward(pass->run, to->o, w.o.w, d->D, d->D);
-  tpti_linear_pack_forward(pass->run, to->gate_up, w.gate_up.w, 2 * d->F, d->D);
-  tpti_linear_pack_forward(pass->run, to->down, w.down.w, d->D, d->F);
+  form(pass->run, to->qkv, w.qkv.w, d->D + 2 * d->K * tpti_dims_E(d), d->D);
+  form(pass->run, to->o, w.o.w, d->D, d->D);
+  form(pass->run, to->gate_up, w.gate_up.w, 2 * d->F, d->D);
+  form(pass->run, to->down, w.down.w, d->D, d->F);
 }
 
 void tpti_block_forward(const tpti_pass *pass, size_t l, const float *h) {
   size_t rows = pass->acts->tile;
-  pack_forward(pass, l);
+  pack(pass, l, &pass->acts->forward, tpti_linear_pack_forward);
   for (span g = group_at(pass, 0); g.rows; g = next_group(pass, g)) {
     const block b = block_of(pass, l, h, g);
     report(pass, l, g);
@@ -260,11 +261,16 @@ void tpti_block_forward(const tpti_pass *pass, size_t l, const float *h) {
 
 /* ---- backward: dh comes in as the gradient of `out` and leaves as that of h ---- */
 
-/* What the shared insides held: all that a gradient reads but gate_up. */
+static void rotate_and_gate(const block *b) {
+  rotate(b);
+  gate(b);
+}
+
+/* What the shared insides held: all that a gradient reads. */
 static void recompute(const block *b, size_t rows) {
   by_tiles(b, rows, ask);
   attend(b);
-  by_tiles(b, rows, rotate);
+  by_tiles(b, rows, rotate_and_gate);
 }
 
 /* gate_up becomes its gradient, and n and act what its and down's weights multiplied. */
@@ -295,18 +301,10 @@ static void output_backward(const block *b) {
   tpti_linear_backward_input(b->run, b->dn, NULL, b->dattended, b->w.o, b->M, d->D, d->D);
 }
 
-/* With gate_up as forward left it; the norm's output is computed again in either case. */
 static void feed_forward_backward(const block *b) {
   const tpti_dims *d = b->dims;
   tpti_phase_norm_forward(b->run, b->n, NULL, b->at.rotated, b->w.n2, (float)d->norm_eps, b->M,
                           d->D, d->N);
-  gate_backward(b);
-  stream_backward(b);
-  output_backward(b);
-}
-
-static void feed_forward_backward_again(const block *b) {
-  gate(b, b->at.rstd2);
   gate_backward(b);
   stream_backward(b);
   output_backward(b);
@@ -357,31 +355,16 @@ static void ask_gradients(const block *b, const tpti_block_params *g) {
   tpti_phase_norm_backward_gain(g->n1, b->gain_partial, b->M, d->D);
 }
 
-static void pack_backward(const tpti_pass *pass, size_t l) {
-  const tpti_dims *d = &pass->net->dims;
-  const weights w = weights_of(pass, l);
-  const tpti_packed *to = &pass->acts->input, *again = &pass->acts->forward;
-  size_t qkv = d->D + 2 * d->K * tpti_dims_E(d);
-  tpti_linear_pack_input(pass->run, to->qkv, w.qkv.w, qkv, d->D);
-  tpti_linear_pack_input(pass->run, to->o, w.o.w, d->D, d->D);
-  tpti_linear_pack_input(pass->run, to->gate_up, w.gate_up.w, 2 * d->F, d->D);
-  tpti_linear_pack_input(pass->run, to->down, w.down.w, d->D, d->F);
-  if (!pass->acts->keep_gate_up)
-    tpti_linear_pack_forward(pass->run, again->gate_up, w.gate_up.w, 2 * d->F, d->D);
-  if (!pass->acts->recompute) return;
-  tpti_linear_pack_forward(pass->run, again->qkv, w.qkv.w, qkv, d->D);
-  tpti_linear_pack_forward(pass->run, again->o, w.o.w, d->D, d->D);
-}
-
 void tpti_block_backward(const tpti_pass *pass, size_t l, const float *h, float *gradients) {
   const tpti_acts *a = pass->acts;
   const tpti_block_params to = tpti_params_block(&pass->net->params, gradients, l);
-  pack_backward(pass, l);
+  pack(pass, l, &a->input, tpti_linear_pack_input);
+  if (a->recompute) pack(pass, l, &a->forward, tpti_linear_pack_forward);
   for (span g = group_at(pass, 0); g.rows; g = next_group(pass, g)) {
     const block b = block_of(pass, l, h, g);
     report(pass, pass->net->dims.L - 1 - l, g);
     if (a->recompute) recompute(&b, a->tile);
-    by_tiles(&b, a->tile, a->keep_gate_up ? feed_forward_backward : feed_forward_backward_again);
+    by_tiles(&b, a->tile, feed_forward_backward);
     feed_forward_gradients(&b, &to);
     attention_backward(&b, a->attention);
     by_tiles(&b, a->tile, ask_backward);

@@ -4,9 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "op/cross_entropy.h"
 #include "op/dc_inject.h"
-#include "op/linear.h"
 #include "op/phase_norm.h"
 #include "op/zero_sum.h"
 
@@ -34,56 +32,7 @@ void tpti_step_forward(const tpti_pass *pass, const int32_t *tokens) {
                           d->N);
 }
 
-/* ---- the head, a chunk of rows at a time ---- */
-
-/* Rows [first, first + rows) of the logits. */
-typedef struct chunk {
-  size_t first, rows;
-} chunk;
-
-static chunk chunk_at(const tpti_pass *pass, size_t first) {
-  size_t left = pass->M - first;
-  return (chunk){first, left < pass->acts->chunk ? left : pass->acts->chunk};
-}
-
-static void head_forward(const tpti_pass *pass, chunk c, float *logits) {
-  const tpti_dims *d = &pass->net->dims;
-  tpti_run_at(pass->run, (double)c.first / (double)pass->M);
-  tpti_linear_forward(pass->run, logits, NULL, pass->acts->final + c.first * d->D,
-                      (tpti_weight){.w = pass->net->weights + pass->net->params.head}, c.rows, d->V,
-                      d->D);
-}
-
-/* dh's rows of the chunk, and the gradients of head and final norm, from dlogits. */
-static void head_backward(const tpti_pass *pass, chunk c, const float *dlogits, float *gradients) {
-  const tpti_network *net = pass->net;
-  const tpti_dims *d = &net->dims;
-  tpti_acts *a = pass->acts;
-  size_t head = net->params.head, at = c.first * d->D;
-  const float *before = pass->fresh && c.first == 0 ? NULL : gradients + head;
-  tpti_linear_backward_weight(pass->run, gradients + head, before, dlogits, a->final + at, c.rows,
-                              d->V, d->D);
-  tpti_linear_backward_input(pass->run, a->dn, NULL, dlogits,
-                             (tpti_weight){.w = net->weights + head}, c.rows, d->V, d->D);
-  memset(a->dh + at, 0, c.rows * d->D * sizeof(float));
-  tpti_phase_norm_backward(pass->run, a->dh + at, a->gain_partial, a->dn, entering(a, d->L) + at,
-                           a->rstd_f + c.first * d->N, net->weights + net->params.norm_f, c.rows,
-                           d->D, d->N);
-  if (!pass->run->stopped)
-    tpti_phase_norm_backward_gain(gradients + net->params.norm_f, a->gain_partial, c.rows, d->D);
-}
-
-static void chunk_loss(const tpti_pass *pass, const tpti_loss_rule *rule, chunk c) {
-  tpti_acts *a = pass->acts;
-  tpti_cross_entropy_forward(pass->run, a->head_lse + c.first, a->row_loss + c.first, a->logits,
-                             a->targets + c.first, rule->ignore_index, c.rows, pass->net->dims.V);
-}
-
-static void chunk_both(const tpti_pass *pass, const tpti_loss_rule *rule, chunk c, float weight) {
-  tpti_acts *a = pass->acts;
-  tpti_cross_entropy_both(pass->run, a->row_loss + c.first, a->logits, a->targets + c.first,
-                          rule->ignore_index, weight, c.rows, pass->net->dims.V);
-}
+/* ---- loss ---- */
 
 /* Targets that count. */
 static size_t counted(const tpti_pass *pass, int32_t ignore_index) {
@@ -111,17 +60,11 @@ static float row_weight(const tpti_pass *pass, const tpti_loss_rule *rule) {
   return count ? (float)(1.0 / (double)count) : 0.0f;
 }
 
-void tpti_step_logits(const tpti_pass *pass, float *logits) {
-  for (chunk c = chunk_at(pass, 0); c.rows; c = chunk_at(pass, c.first + c.rows))
-    head_forward(pass, c, logits + c.first * pass->net->dims.V);
-}
+void tpti_step_logits(const tpti_pass *pass, float *logits) { tpti_head_logits(pass, logits); }
 
 double tpti_step_loss(const tpti_pass *pass, const tpti_loss_rule *rule, const int32_t *targets) {
   memcpy(pass->acts->targets, targets, pass->M * sizeof *targets);
-  for (chunk c = chunk_at(pass, 0); c.rows; c = chunk_at(pass, c.first + c.rows)) {
-    head_forward(pass, c, pass->acts->logits);
-    chunk_loss(pass, rule, c);
-  }
+  tpti_head_loss(pass, rule);
   return total_loss(pass, rule);
 }
 
@@ -145,33 +88,22 @@ static void stream_backward(const tpti_pass *pass, double aux_coef, float *gradi
 }
 
 void tpti_step_backward(const tpti_pass *pass, const tpti_loss_rule *rule, float *gradients) {
-  float weight = row_weight(pass, rule);
   tpti_run_span(pass->run, 0.0, head_begins);
-  for (chunk c = chunk_at(pass, 0); c.rows; c = chunk_at(pass, c.first + c.rows)) {
-    head_forward(pass, c, pass->acts->logits);
-    chunk_both(pass, rule, c, weight);
-    head_backward(pass, c, pass->acts->logits, gradients);
-  }
+  tpti_head_gradients(pass, rule, row_weight(pass, rule), gradients);
   tpti_run_span(pass->run, head_begins, 1.0);
   stream_backward(pass, rule->aux_coef, gradients);
 }
 
 void tpti_step_backward_logits(const tpti_pass *pass, const float *dlogits, float *gradients) {
-  for (chunk c = chunk_at(pass, 0); c.rows; c = chunk_at(pass, c.first + c.rows))
-    head_backward(pass, c, dlogits + c.first * pass->net->dims.V, gradients);
+  tpti_head_backward(pass, dlogits, gradients);
   stream_backward(pass, 0.0, gradients);
 }
 
 double tpti_step_accumulate(const tpti_pass *pass, const tpti_loss_rule *rule,
                             const int32_t *targets, float *gradients) {
   memcpy(pass->acts->targets, targets, pass->M * sizeof *targets);
-  float weight = row_weight(pass, rule);
   tpti_run_span(pass->run, head_begins, head_ends);
-  for (chunk c = chunk_at(pass, 0); c.rows; c = chunk_at(pass, c.first + c.rows)) {
-    head_forward(pass, c, pass->acts->logits);
-    chunk_both(pass, rule, c, weight);
-    head_backward(pass, c, pass->acts->logits, gradients);
-  }
+  tpti_head_gradients(pass, rule, row_weight(pass, rule), gradients);
   double loss = total_loss(pass, rule);
   tpti_run_span(pass->run, head_ends, 1.0);
   if (isfinite(loss)) stream_backward(pass, rule->aux_coef, gradients);

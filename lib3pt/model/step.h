@@ -3,16 +3,10 @@
 #ifndef TPTI_MODEL_STEP_H
 #define TPTI_MODEL_STEP_H
 
-#include "model/block.h"
+#include "model/head.h"
 
 /* What part of a whole step the forward is, for progress. */
 #define TPTI_FORWARD_SHARE 0.3
-
-/* Settings of a loss. */
-typedef struct tpti_loss_rule {
-  int32_t ignore_index;
-  double aux_coef;
-} tpti_loss_rule;
 
 /* The stream, block by block, up to what the head reads; tokens [B, T] are copied. */
 void tpti_step_forward(const tpti_pass *pass, const int32_t *tokens);
@@ -24,7 +18,8 @@ void tpti_step_logits(const tpti_pass *pass, float *logits);
  */
 double tpti_step_loss(const tpti_pass *pass, const tpti_loss_rule *rule, const int32_t *targets);
 
-/* Gradients of that loss, added to `gradients` (but for pass->fresh); the logits are computed again, chunk by chunk. */
+/* Gradients of that loss, added to `gradients` (but for pass->fresh); the logits are computed
+ * again, chunk by chunk. */
 void tpti_step_backward(const tpti_pass *pass, const tpti_loss_rule *rule, float *gradients);
 
 /* Gradients of a loss of the caller's own, dlogits [M, V]; without the auxiliary loss. */
