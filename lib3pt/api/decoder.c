@@ -9,35 +9,52 @@
 /* ---- life ---- */
 
 static tpti_run run_of(const tpt_decoder *d) {
-  return tpti_context_run(d->context, d, d->sequence.work.scratch, d->sequence.work.pack);
+  const tpti_decode_work *work = &d->sequence.work;
+  tpti_run run = tpti_context_run(d->context, d, work->scratch, work->pack);
+  run.precision = work->precision;
+  return run;
 }
 
-static tpt_decoder *layout(const tpti_spec *spec, size_t room, tpti_plan *plan,
-                           tpti_sequence *sequence) {
+/* What a decoder's size depends on. */
+typedef struct shape {
+  const tpti_dims *dims;
+  tpti_form form;
+  tpti_precision precision;
+  size_t room;
+} shape;
+
+static tpt_decoder *layout(const shape *s, tpti_plan *plan, tpti_sequence *sequence) {
   tpt_decoder *decoder = tpti_place(plan, 1, sizeof *decoder);
-  tpti_sequence_layout(sequence, &spec->model, room, plan);
+  tpti_sequence_layout(sequence, s->dims, s->form, s->precision, s->room, plan);
   return decoder;
 }
 
-bool tpti_decoder_bytes(const tpti_spec *spec, size_t max_positions, size_t *bytes) {
+static bool count_bytes(const shape *s, size_t *bytes) {
   tpti_plan plan = {0};
   tpti_sequence sequence;
-  layout(spec, max_positions, &plan, &sequence);
+  layout(s, &plan, &sequence);
   *bytes = plan.used;
   return !plan.overflow;
 }
 
+bool tpti_decoder_bytes(const tpti_spec *spec, size_t max_positions, size_t *bytes) {
+  return count_bytes(&(shape){&spec->model, TPTI_FORM_F32, TPTI_PRECISION_F32, max_positions},
+                     bytes);
+}
+
 static tpt_status create(const tpt_model *model, size_t max_positions, tpt_decoder **decoder) {
-  const tpti_spec *spec = &model->config->spec;
-  size_t most = spec->model.max_seq_len, room = max_positions ? max_positions : most, bytes;
+  const tpti_network *net = &model->net;
+  size_t most = net->dims.max_seq_len, room = max_positions ? max_positions : most, bytes;
   if (room > most)
     return tpti_fail(TPT_E_ARGUMENT, "max_positions is %zu; 1 to max_seq_len, %zu, is allowed",
                      room, most);
-  if (!tpti_decoder_bytes(spec, room, &bytes)) return tpti_fail_memory(SIZE_MAX);
+  tpti_form form = net->held.form;
+  const shape s = {&model->config->spec.model, form, tpti_sequence_precision(form), room};
+  if (!count_bytes(&s, &bytes)) return tpti_fail_memory(SIZE_MAX);
   tpti_plan plan = {.base = tpti_take(&model->context->memory, bytes)};
   if (!plan.base) return tpti_fail_memory(bytes);
   tpti_sequence sequence;
-  tpt_decoder *made = layout(spec, room, &plan, &sequence);
+  tpt_decoder *made = layout(&s, &plan, &sequence);
   memset(made, 0, sizeof *made);
   tpti_handle_init(&made->head, TPTI_DECODER);
   made->bytes = bytes;

@@ -25,6 +25,7 @@ static tpt_status check_window(const job *e, const tpti_evaluator *w, size_t ind
 static tpt_status read_windows(const job *e, tpti_evaluator *w) {
   tpti_run run = tpti_context_run(e->model->context, e->model, w->sequence.work.scratch,
                                   w->sequence.work.pack);
+  run.precision = w->sequence.work.precision;
   tpt_status status = TPT_OK;
   for (size_t i = 0; i < e->windows && !status; i++) {
     tpti_run_span(&run, (double)i / (double)e->windows, (double)(i + 1) / (double)e->windows);
@@ -39,13 +40,14 @@ static tpt_status run_evaluation(const job *e, size_t seq, tpt_evaluation *ours)
   const tpti_memory *memory = &e->model->context->memory;
   tpti_evaluator evaluator;
   tpti_plan plan = {0};
-  tpti_evaluator_layout(&evaluator, &e->model->net.dims, seq, &plan);
+  tpti_precision precision = tpti_sequence_precision(e->model->net.held.form);
+  tpti_evaluator_layout(&evaluator, &e->model->net, precision, seq, &plan);
   size_t bytes = plan.used;
   if (plan.overflow) return tpti_fail_memory(SIZE_MAX);
   plan = (tpti_plan){.base = tpti_take(memory, bytes)};
   if (!plan.base) return tpti_fail_memory(bytes);
   void *block = plan.base;
-  tpti_evaluator_layout(&evaluator, &e->model->net.dims, seq, &plan);
+  tpti_evaluator_layout(&evaluator, &e->model->net, precision, seq, &plan);
   tpt_status status = read_windows(e, &evaluator);
   *ours = (tpt_evaluation){.loss = tpti_evaluator_loss(&evaluator), .tokens = evaluator.counted};
   ours->perplexity = exp(ours->loss);

@@ -39,7 +39,7 @@ static tpt_status find_theta(const tpt_model *model, size_t layer, const float *
     return tpti_fail(TPT_E_UNSUPPORTED, "model.rotation.mode is none: there are no angles");
   if (layer >= d->L)
     return tpti_fail(TPT_E_ARGUMENT, "layer is %zu; 0 to %zu is allowed", layer, d->L - 1);
-  *theta = tpti_params_block(&model->net.params, model->net.weights, layer).theta;
+  *theta = tpti_network_block(&model->net, layer).theta;
   *count = tpti_dims_P(d) / 2;
   return TPT_OK;
 }

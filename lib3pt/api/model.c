@@ -4,22 +4,28 @@
 
 #include "api/objects.h"
 #include "io/yaml.h"
+#include "kernel/kernel.h"
 #include "spec/keys.h"
 
 /* ---- memory ---- */
 
-static tpt_model *layout(const tpti_spec *spec, tpti_plan *plan, tpti_network *net) {
+static tpt_model *layout(const tpti_spec *spec, tpti_form form, tpti_plan *plan,
+                         tpti_network *net) {
   tpt_model *model = tpti_place(plan, 1, sizeof *model);
-  tpti_network_layout(net, &spec->model, plan);
+  tpti_network_layout_as(net, &spec->model, form, plan);
   return model;
 }
 
-bool tpti_model_bytes(const tpti_spec *spec, size_t *bytes) {
+static bool count_bytes(const tpti_spec *spec, tpti_form form, size_t *bytes) {
   tpti_plan plan = {0};
   tpti_network net;
-  layout(spec, &plan, &net);
+  layout(spec, form, &plan, &net);
   *bytes = plan.used;
   return !plan.overflow;
+}
+
+bool tpti_model_bytes(const tpti_spec *spec, size_t *bytes) {
+  return count_bytes(spec, TPTI_FORM_F32, bytes);
 }
 
 static void free_model(tpt_model *model) {
@@ -31,13 +37,14 @@ static void free_model(tpt_model *model) {
 
 /* The struct in a block of its own, with the description's copy; the network is laid out over that.
  */
-static tpt_status place_model(tpt_context *context, tpt_config *config, tpt_model **model) {
+static tpt_status place_model(tpt_context *context, tpt_config *config, tpti_form form,
+                              tpt_model **model) {
   size_t bytes;
-  if (!tpti_model_bytes(&config->spec, &bytes)) return tpti_fail_memory(SIZE_MAX);
+  if (!count_bytes(&config->spec, form, &bytes)) return tpti_fail_memory(SIZE_MAX);
   tpti_plan plan = {.base = tpti_take(&context->memory, bytes)};
   if (!plan.base) return tpti_fail_memory(bytes);
   tpti_network net;
-  tpt_model *made = layout(&config->spec, &plan, &net);
+  tpt_model *made = layout(&config->spec, form, &plan, &net);
   memset(made, 0, sizeof *made);
   tpti_handle_init(&made->head, TPTI_MODEL);
   atomic_init(&made->version, 0);
@@ -57,7 +64,9 @@ static tpt_status place_model(tpt_context *context, tpt_config *config, tpt_mode
   return TPT_OK;
 }
 
-tpt_status tpti_model_new(tpt_context *context, const tpti_spec *spec, tpt_model **model) {
+/* A model with tables and a copy of the description, its weights not set yet. */
+static tpt_status make(tpt_context *context, const tpti_spec *spec, tpti_form form,
+                       tpt_model **model) {
   tpt_status status = tpti_spec_check(spec);
   if (status) return status;
   tpti_spec copy;
@@ -68,12 +77,17 @@ tpt_status tpti_model_new(tpt_context *context, const tpti_spec *spec, tpt_model
     return tpti_fail_memory(sizeof *config);
   }
   tpt_context *held = NULL;
-  if (!(status = tpti_context_hold(context, &held))) status = place_model(held, config, model);
+  if (!(status = tpti_context_hold(context, &held)))
+    status = place_model(held, config, form, model);
   if (status) {
     tpt_config_destroy(config);
     tpti_context_release(held);
   }
   return status;
+}
+
+tpt_status tpti_model_new(tpt_context *context, const tpti_spec *spec, tpt_model **model) {
+  return make(context, spec, TPTI_FORM_F32, model);
 }
 
 void tpti_model_hold(const tpt_model *model) { tpti_handle_hold(&((tpt_model *)model)->head); }
@@ -118,15 +132,18 @@ const tpt_config *tpt_model_config(const tpt_model *model) {
 
 /* ---- folding and conversion ---- */
 
-static tpt_status fold(const tpt_model *model, tpt_model **folded) {
+/* A folded snapshot with matrices of this form. */
+static tpt_status fold(const tpt_model *model, tpti_form form, tpt_model **folded) {
   const tpti_memory *memory = &model->context->memory;
   size_t bytes = model->net.dims.D * sizeof(double);
-  tpti_spec spec = model->config->spec; /* lists stay the model's: copied by tpti_model_new */
+  tpti_spec spec = model->config->spec; /* lists stay the model's: copied by make */
+  tpt_status status = tpti_network_need_floats(&model->net);
+  if (status) return status;
   if (spec.model.rotation == TPTI_ROTATION_REPLACE) spec.model.rotation = TPTI_ROTATION_NONE;
   double *turn = tpti_take(memory, bytes);
   if (!turn) return tpti_fail_memory(bytes);
   tpt_model *made = NULL;
-  tpt_status status = tpti_model_new(model->context, &spec, &made);
+  status = make(model->context, &spec, form, &made);
   if (!status) {
     tpti_run run = tpti_context_run(model->context, model, NULL, NULL);
     tpti_network_fold(&run, &model->net, &made->net, turn);
@@ -137,15 +154,15 @@ static tpt_status fold(const tpt_model *model, tpt_model **folded) {
 }
 
 tpt_status tpt_model_fold(const tpt_model *model, tpt_model **folded) {
-  return TPTI_MAKE(model, TPTI_MODEL, folded, fold(model, folded));
+  return TPTI_MAKE(model, TPTI_MODEL, folded, fold(model, TPTI_FORM_F32, folded));
 }
 
 static tpt_status convert(const tpt_model *model, const char *precision, tpt_model **converted) {
+  static const char *const names[] = {"f32", "bf16", "int8"};
+  static const tpti_form forms[] = {TPTI_FORM_F32, TPTI_FORM_BF16, TPTI_FORM_INT8};
   TPTI_NEED(precision);
-  if (!strcmp(precision, "f32")) return fold(model, converted);
-  if (!strcmp(precision, "bf16") || !strcmp(precision, "int8"))
-    return tpti_fail(TPT_E_UNSUPPORTED, "precision \"%s\" is not in this version; \"f32\" is",
-                     precision);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(precision, names[i])) return fold(model, forms[i], converted);
   return tpti_fail(TPT_E_ARGUMENT,
                    "precision is \"%.32s\"; \"f32\", \"bf16\" or \"int8\" is allowed", precision);
 }
@@ -185,30 +202,38 @@ tpt_status tpt_model_tensor_info(const tpt_model *model, size_t index, tpt_tenso
   return TPTI_CALL(model, TPTI_MODEL, tensor_info(model, index, info));
 }
 
-/* The values of a tensor by name; the buffer of a fixed DC profile counts as one. */
-static tpt_status find_values(const tpt_model *model, const char *name, size_t count,
-                              float **values) {
+static tpt_status check_values(const char *name, size_t count, size_t ours) {
+  if (count == ours) return TPT_OK;
+  return tpti_fail(TPT_E_ARGUMENT, "count is %zu; %s has %zu values", count, name, ours);
+}
+
+/* A tensor by name, or NULL and *profile: the buffer of a fixed DC profile counts as one. */
+static tpt_status find_tensor(const tpt_model *model, const char *name, size_t count,
+                              const tpti_tensor **tensor, float **profile) {
   const tpti_network *net = &model->net;
   TPTI_NEED(name);
-  const tpti_tensor *t = tpti_params_find(&net->params, name);
-  size_t ours = t ? t->count : net->dims.max_seq_len;
-  if (t)
-    *values = net->weights + t->offset;
-  else if (net->profile && !strcmp(name, "embedding.dc_profile"))
-    *values = net->profile;
-  else
+  *tensor = tpti_params_find(&net->params, name);
+  *profile = NULL;
+  if (*tensor) return check_values(name, count, (*tensor)->count);
+  if (!net->profile || strcmp(name, "embedding.dc_profile"))
     return tpti_fail(TPT_E_ARGUMENT, "the model has no tensor \"%.64s\"", name);
-  if (count != ours)
-    return tpti_fail(TPT_E_ARGUMENT, "count is %zu; %s has %zu values", count, name, ours);
-  return TPT_OK;
+  *profile = net->profile;
+  return check_values(name, count, net->dims.max_seq_len);
 }
 
 static tpt_status get_tensor(const tpt_model *model, const char *name, float *values,
                              size_t count) {
-  float *ours;
-  tpt_status status = find_values(model, name, count, &ours);
+  const tpti_tensor *t;
+  float *profile;
+  tpt_status status = find_tensor(model, name, count, &t, &profile);
   if (status) return status;
   TPTI_NEED(values);
+  if (t && t->ndim == 2) {
+    const tpti_matrix m = tpti_network_matrix(&model->net, t->offset);
+    model->context->kernels->expand(values, &m, t->shape[0], t->shape[1]);
+    return TPT_OK;
+  }
+  const float *ours = t ? tpti_network_vector(&model->net, t->offset) : profile;
   memcpy(values, ours, count * sizeof *values);
   return TPT_OK;
 }
@@ -250,13 +275,14 @@ static tpt_status describe_profile(tpt_model *model, const float *values, size_t
 
 static tpt_status set_tensor(tpt_model *model, const char *name, const float *values,
                              size_t count) {
-  float *ours;
-  tpt_status status = find_values(model, name, count, &ours);
+  const tpti_tensor *t;
+  float *profile;
+  tpt_status status = find_tensor(model, name, count, &t, &profile);
+  if (!status) status = tpti_network_need_floats(&model->net);
   if (status) return status;
   TPTI_NEED(values);
-  bool fixed_profile = ours == model->net.profile && model->net.dims.dc != TPTI_DC_LEARNED;
-  if (fixed_profile && (status = describe_profile(model, values, count))) return status;
-  memcpy(ours, values, count * sizeof *values);
+  if (!t && (status = describe_profile(model, values, count))) return status;
+  memcpy(t ? model->net.weights + t->offset : profile, values, count * sizeof *values);
   tpti_model_changed(model);
   return TPT_OK;
 }
@@ -269,6 +295,8 @@ tpt_status tpt_model_set_tensor(tpt_model *model, const char *name, const float 
 static tpt_status parameters(tpt_model *model, float **values, size_t *count) {
   TPTI_NEED(values);
   TPTI_NEED(count);
+  tpt_status status = tpti_network_need_floats(&model->net);
+  if (status) return status;
   *values = model->net.weights;
   *count = model->net.params.count;
   return TPT_OK;

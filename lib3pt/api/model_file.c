@@ -285,7 +285,8 @@ static tpt_status prepare(const tpt_model *model, saving *s) {
   size_t bytes = model->net.params.tensor_count * sizeof(tpti_output);
   tpti_buffer_init(&s->yaml, memory);
   tpti_buffer_init(&s->outputs, memory);
-  tpt_status status = tpti_spec_format(&model->config->spec, &s->yaml);
+  tpt_status status = tpti_network_need_floats(&model->net);
+  if (!status) status = tpti_spec_format(&model->config->spec, &s->yaml);
   if (status) return status;
   if (!tpti_buffer_append(&s->yaml, "", 1) || !tpti_buffer_reserve(&s->outputs, bytes))
     return tpti_fail_memory(bytes);

@@ -88,7 +88,8 @@ static tpt_status prepare(tpt_trainer *t) {
 static tpt_status create(tpt_model *model, const tpt_config *config, tpt_trainer **trainer) {
   tpt_config *own = NULL;
   tpt_trainer *made = NULL;
-  tpt_status status = tpti_config_for(config, model->config, model, &own);
+  tpt_status status = tpti_network_need_floats(&model->net);
+  if (!status) status = tpti_config_for(config, model->config, model, &own);
   if (!status) status = place_trainer(model, own, &made);
   if (status) {
     tpt_config_destroy(own);

@@ -1,9 +1,10 @@
 /* Evaluation over windows. */
 #include "decode/evaluate.h"
 
-void tpti_evaluator_layout(tpti_evaluator *e, const tpti_dims *dims, size_t T, tpti_plan *plan) {
+void tpti_evaluator_layout(tpti_evaluator *e, const tpti_network *net, tpti_precision precision,
+                           size_t T, tpti_plan *plan) {
   *e = (tpti_evaluator){.T = T};
-  tpti_sequence_layout(&e->sequence, dims, T, plan);
+  tpti_sequence_layout(&e->sequence, &net->dims, net->held.form, precision, T, plan);
   e->tokens = tpti_place(plan, T, sizeof *e->tokens);
   e->targets = tpti_place(plan, T, sizeof *e->targets);
   e->loss = tpti_place(plan, T, sizeof *e->loss);

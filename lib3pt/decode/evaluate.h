@@ -14,8 +14,8 @@ typedef struct tpti_evaluator {
   uint64_t counted;
 } tpti_evaluator;
 
-void tpti_evaluator_layout(tpti_evaluator *evaluator, const tpti_dims *dims, size_t T,
-                           tpti_plan *plan);
+void tpti_evaluator_layout(tpti_evaluator *evaluator, const tpti_network *net,
+                           tpti_precision precision, size_t T, tpti_plan *plan);
 
 /* Adds one window. */
 tpt_status tpti_evaluator_window(tpti_run *run, const tpti_network *net, tpti_evaluator *evaluator,

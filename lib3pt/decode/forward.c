@@ -1,86 +1,85 @@
-/* The blocks over a few rows, each position reading its own r(p) and the cache of its sequence. */
+/* The blocks over the rows of a prompt, each position reading its own r(p) and the cache. */
 #include "decode/forward.h"
 
 #include <string.h>
 
+#include "kernel/kernel.h"
 #include "op/attention.h"
 #include "op/dc_inject.h"
 #include "op/linear.h"
+#include "op/linear_held.h"
 #include "op/linear_rows.h"
 #include "op/phase_norm.h"
 #include "op/phase_rotate.h"
 #include "op/rope.h"
 #include "op/swiglu.h"
 
-/* Up to so many rows a product is bound by reading the weights once; above, by arithmetic. */
-enum { FEW_ROWS = 4 };
-
 typedef struct pass {
   tpti_run *run;
   const tpti_network *net;
   const tpti_dims *dims;
-  tpti_decode_work *work;
+  const tpti_decode_work *work;
   const tpti_batch *rows;
-  size_t M, qkv, E, KE;
+  const tpti_sequence *sequence;
+  size_t M, first, qkv, E, KE; /* first: position of the first row */
   float eps;
 } pass;
 
-/* y [M, out] = base + x W^T. Rows of several sequences always take the way that gives each row the
- * bits it has alone. */
-static void linear(const pass *p, float *y, const float *base, const float *x, const float *w,
-                   size_t out, size_t in) {
-  if (p->rows->many || p->M <= FEW_ROWS)
-    tpti_linear_rows(p->run, y, base, x, w, p->M, out, in);
-  else
-    tpti_linear_forward(p->run, y, base, x, (tpti_weight){.w = w}, p->M, out, in);
-}
-
-static tpti_sequence *sequence_of(const pass *p, size_t row) {
-  return p->rows->sequences[p->rows->many ? row : 0];
-}
-
-/* Runs of rows that are consecutive positions of one sequence: all rows, or one. */
-static size_t run_length(const pass *p) { return p->rows->many ? 1 : p->M; }
-
-static size_t position_of(const pass *p, size_t row) {
-  return sequence_of(p, row)->position + p->rows->ahead + (p->rows->many ? 0 : row);
-}
-
-static void embed(const pass *p) {
-  const tpti_network *net = p->net;
-  size_t step = run_length(p);
-  for (size_t r = 0; r < p->M; r += step) {
-    const float *profile = net->profile ? net->profile + position_of(p, r) : NULL;
-    tpti_dc_inject_forward(p->run, p->work->h + r * p->dims->D, p->rows->tokens + r,
-                           net->weights + net->params.token_emb, profile,
-                           tpti_network_embedding_scale(net), 1, step, p->dims->D);
+/* y [M, out] = base + x W^T. */
+static void linear(tpti_run *run, const tpti_decode_work *work, float *y, const float *base,
+                   const float *x, tpti_matrix w, size_t M, size_t out, size_t in) {
+  if (M <= TPTI_FEW_ROWS) {
+    tpti_linear_rows_run(run, &(tpti_linear_rows){y, base, x, w, out, M, out, in});
+  } else if (w.form == TPTI_FORM_F32) {
+    tpti_linear_forward(run, y, base, x, (tpti_weight){.w = w.values}, M, out, in);
+  } else {
+    tpti_linear_held(run, y, base, x, &w, work->floats, M, out, in);
   }
 }
 
-/* Turns q and k by their positions and puts k and v into the caches of layer l. */
+static void map(const pass *p, float *y, const float *base, const float *x, tpti_matrix w,
+                size_t out, size_t in) {
+  linear(p->run, p->work, y, base, x, w, p->M, out, in);
+}
+
+void tpti_decode_embed(const tpti_run *run, const tpti_network *net, float *x, int32_t token,
+                       size_t position) {
+  const tpti_matrix table = tpti_network_matrix(net, net->params.token_emb);
+  const tpti_matrix row = tpti_matrix_from(table, net->dims.D, (size_t)token);
+  const float *profile = net->profile ? net->profile + position : NULL;
+  tpti_run alone = {.kernels = run->kernels};
+  run->kernels->expand(x, &row, 1, net->dims.D);
+  tpti_dc_inject_forward(&alone, x, &(int32_t){0}, x, profile, tpti_network_embedding_scale(net), 1,
+                         1, net->dims.D);
+}
+
+static void embed_row(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const pass *p = argument;
+  tpti_decode_embed(p->run, p->net, p->work->h + item * p->dims->D, p->rows->tokens[item],
+                    p->first + item);
+}
+
+/* Turns q and k by their positions and puts k and v into the cache of layer l. */
 static void rope_and_store(const pass *p, size_t l) {
   const tpti_dims *d = p->dims;
-  size_t step = run_length(p);
-  for (size_t r = 0; r < p->M; r += step)
-    tpti_rope_forward(p->run, p->work->qkv + r * p->qkv, p->qkv, d->H + d->K, p->net->rope_cosine,
-                      p->net->rope_sine, position_of(p, r), step, step, p->E);
+  tpti_rope_forward(p->run, p->work->qkv, p->qkv, d->H + d->K, p->net->rope_cosine,
+                    p->net->rope_sine, p->first, p->M, p->M, p->E);
   for (size_t r = 0; r < p->M; r++) {
-    tpti_sequence *s = sequence_of(p, r);
-    size_t at = (l * s->room + position_of(p, r)) * p->KE;
+    size_t at = (l * p->sequence->room + p->first + r) * p->KE;
     const float *k = p->work->qkv + r * p->qkv + d->D;
-    memcpy(s->keys + at, k, p->KE * sizeof(float));
-    memcpy(s->values + at, k + p->KE, p->KE * sizeof(float));
+    memcpy(p->sequence->keys + at, k, p->KE * sizeof(float));
+    memcpy(p->sequence->values + at, k + p->KE, p->KE * sizeof(float));
   }
 }
 
-/* Attention of `count` rows from `row`, consecutive positions of one sequence. */
-static void attend_run(const pass *p, tpti_run *run, size_t l, size_t row, size_t count) {
+static void attend(const pass *p, size_t l) {
   const tpti_dims *d = p->dims;
-  const tpti_sequence *s = sequence_of(p, row);
+  const tpti_sequence *s = p->sequence;
   size_t layer = l * s->room * p->KE;
   const tpti_attention shape = {.B = 1,
-                                .T = count,
-                                .first = position_of(p, row),
+                                .T = p->M,
+                                .first = p->first,
                                 .H = d->H,
                                 .K = d->K,
                                 .E = p->E,
@@ -88,27 +87,8 @@ static void attend_run(const pass *p, tpti_run *run, size_t l, size_t row, size_
                                 .kv_stride = p->KE,
                                 .y_stride = d->D,
                                 .kv_batch_stride = s->room * p->KE};
-  tpti_attention_forward(run, p->work->y + row * d->D, NULL, p->work->qkv + row * p->qkv,
-                         s->keys + layer, s->values + layer, &shape);
-}
-
-typedef struct each_row {
-  const pass *pass;
-  size_t layer;
-} each_row;
-
-static void attend_row(void *argument, size_t item, void *scratch) {
-  const each_row *e = argument;
-  tpti_run alone = {.kernels = e->pass->run->kernels, .scratch = scratch};
-  attend_run(e->pass, &alone, e->layer, item, 1);
-}
-
-static void attend(const pass *p, size_t l) {
-  each_row e = {p, l};
-  if (p->rows->many)
-    tpti_parallel(p->run, p->M, attend_row, &e);
-  else
-    attend_run(p, p->run, l, 0, p->M);
+  tpti_attention_forward(p->run, p->work->y, NULL, p->work->qkv, s->keys + layer, s->values + layer,
+                         &shape);
 }
 
 static void rotate(const pass *p, size_t l) {
@@ -126,50 +106,49 @@ static void norm(const pass *p, const float *gain) {
 
 static void block(const pass *p, size_t l) {
   const tpti_dims *d = p->dims;
-  const tpti_block_params w = tpti_params_block(&p->net->params, p->net->weights, l);
-  tpti_decode_work *a = p->work;
+  const tpti_block_view w = tpti_network_block(p->net, l);
+  const tpti_decode_work *a = p->work;
 
   norm(p, w.n1);
-  linear(p, a->qkv, NULL, a->n, w.qkv, p->qkv, d->D);
+  map(p, a->qkv, NULL, a->n, w.qkv, p->qkv, d->D);
   rope_and_store(p, l);
   attend(p, l);
-  linear(p, a->h, a->h, a->y, w.o, d->D, d->D);
+  map(p, a->h, a->h, a->y, w.o, d->D, d->D);
   rotate(p, l);
   norm(p, w.n2);
-  linear(p, a->gate_up, NULL, a->n, w.gate_up, 2 * d->F, d->D);
+  map(p, a->gate_up, NULL, a->n, w.gate_up, 2 * d->F, d->D);
   tpti_swiglu_forward(p->run, a->act, a->gate_up, p->M, d->F);
-  linear(p, a->h, a->h, a->act, w.down, d->D, d->F);
+  map(p, a->h, a->h, a->act, w.down, d->D, d->F);
 }
 
 void tpti_decode_forward(tpti_run *run, const tpti_network *net, tpti_decode_work *work,
                          const tpti_batch *rows) {
   const tpti_dims *d = &net->dims;
   size_t E = tpti_dims_E(d), KE = d->K * E;
-  const pass p = {.run = run,
-                  .net = net,
-                  .dims = d,
-                  .work = work,
-                  .rows = rows,
-                  .M = rows->count,
-                  .qkv = d->D + 2 * KE,
-                  .E = E,
-                  .KE = KE,
-                  .eps = (float)d->norm_eps};
-  embed(&p);
+  pass p = {.run = run,
+            .net = net,
+            .dims = d,
+            .work = work,
+            .rows = rows,
+            .sequence = rows->sequences[0],
+            .M = rows->count,
+            .first = rows->sequences[0]->position + rows->ahead,
+            .qkv = d->D + 2 * KE,
+            .E = E,
+            .KE = KE,
+            .eps = (float)d->norm_eps};
+  tpti_parallel(run, p.M, embed_row, &p);
   for (size_t l = 0; l < d->L && !run->stopped; l++) {
     double share = (double)l / (double)d->L;
     tpti_run_at(run, ((double)rows->ahead + (double)p.M * share) / (double)rows->total);
     block(&p, l);
   }
-  norm(&p, net->weights + net->params.norm_f);
+  norm(&p, tpti_network_vector(net, net->params.norm_f));
 }
 
 void tpti_decode_head(tpti_run *run, const tpti_network *net, const tpti_decode_work *work,
-                      size_t first, size_t count, bool alone, float *logits) {
+                      size_t first, size_t count, float *logits) {
   const tpti_dims *d = &net->dims;
-  const float *x = work->n + first * d->D, *w = net->weights + net->params.head;
-  if (alone || count <= FEW_ROWS)
-    tpti_linear_rows(run, logits, NULL, x, w, count, d->V, d->D);
-  else
-    tpti_linear_forward(run, logits, NULL, x, (tpti_weight){.w = w}, count, d->V, d->D);
+  linear(run, work, logits, NULL, work->n + first * d->D,
+         tpti_network_matrix(net, net->params.head), count, d->V, d->D);
 }

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "decode/forward.h"
+#include "kernel/amx.h"
 #include "op/cross_entropy.h"
 #include "op/linear.h"
+#include "op/linear_held.h"
 
 /* Rows of a prompt that go through the blocks together: enough that a product is bound by
  * arithmetic and its weights are packed seldom. And the least, for many sequences at once. */
-enum { MOST_ROWS = 256, LEAST_ROWS = 16 };
+enum { MOST_ROWS = 512, LEAST_ROWS = 16 };
 
 /* Logits of several rows at a time, where every row's are wanted. */
 enum { HEAD_BYTES = 8 << 20 };
@@ -28,22 +30,43 @@ static float *floats(tpti_plan *plan, size_t a, size_t b, size_t c) {
   return tpti_place(plan, count, sizeof(float));
 }
 
-static size_t pack_bytes(const tpti_decode_work *w, const tpti_dims *d) {
-  const size_t shapes[][3] = {{w->rows, qkv_width(d), d->D},
-                              {w->rows, d->D, d->D},
-                              {w->rows, 2 * d->F, d->D},
-                              {w->rows, d->D, d->F},
-                              {w->head_rows, d->V, d->D}};
-  size_t most = 0;
-  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-    size_t bytes =
-        tpti_linear_pack(TPTI_PRECISION_F32, shapes[i][0], shapes[i][1], shapes[i][2], false);
+/* Maps that prompts need: rows, out, in. */
+enum { SHAPES = 5 };
+
+static void list_shapes(const tpti_decode_work *w, const tpti_dims *d, size_t shapes[SHAPES][3]) {
+  const size_t all[SHAPES][3] = {{w->rows, qkv_width(d), d->D},
+                                 {w->rows, d->D, d->D},
+                                 {w->rows, 2 * d->F, d->D},
+                                 {w->rows, d->D, d->F},
+                                 {w->head_rows, d->V, d->D}};
+  memcpy(shapes, all, sizeof all);
+}
+
+/* Where products are of float32 weights, and where of others. */
+static size_t pack_bytes(const tpti_decode_work *w, const tpti_dims *d, tpti_form form) {
+  size_t most = 0, shapes[SHAPES][3];
+  list_shapes(w, d, shapes);
+  for (size_t i = 0; i < SHAPES; i++) {
+    const size_t *s = shapes[i];
+    size_t bytes = form == TPTI_FORM_F32 ? tpti_linear_pack(w->precision, s[0], s[1], s[2], false)
+                                         : tpti_linear_held_pack(w->precision, s[0], s[1], s[2]);
     if (bytes > most) most = bytes;
   }
   return most;
 }
 
-static void layout_work(tpti_decode_work *w, const tpti_dims *d, size_t room, tpti_plan *plan) {
+static size_t floats_count(const tpti_decode_work *w, const tpti_dims *d, tpti_form form) {
+  size_t most = 0, shapes[SHAPES][3];
+  list_shapes(w, d, shapes);
+  for (size_t i = 0; i < SHAPES && form != TPTI_FORM_F32; i++) {
+    size_t count = tpti_linear_held_floats(shapes[i][1], shapes[i][2]);
+    if (count > most) most = count;
+  }
+  return most;
+}
+
+static void layout_work(tpti_decode_work *w, const tpti_dims *d, tpti_form form, size_t room,
+                        tpti_plan *plan) {
   w->rows = clamp(room, LEAST_ROWS, MOST_ROWS);
   w->head_rows = clamp(HEAD_BYTES / (d->V * sizeof(float)), LEAST_ROWS, w->rows);
   w->h = floats(plan, w->rows, d->D, 1);
@@ -55,23 +78,29 @@ static void layout_work(tpti_decode_work *w, const tpti_dims *d, size_t room, tp
   w->cosine = floats(plan, d->L, d->D / 2, 1);
   w->sine = floats(plan, d->L, d->D / 2, 1);
   w->logits = floats(plan, w->head_rows, d->V, 1);
+  w->floats = floats(plan, floats_count(w, d, form), 1, 1);
   w->lse = tpti_place(plan, w->head_rows, sizeof(double));
   w->loss = tpti_place(plan, w->head_rows, sizeof(double));
   w->targets = tpti_place(plan, w->head_rows, sizeof(int32_t));
   w->list = tpti_place(plan, w->rows, sizeof *w->list);
   w->scratch = tpti_place(plan, TPTI_SCRATCH, 1);
-  w->pack = tpti_place(plan, pack_bytes(w, d), 1);
+  w->pack = tpti_place(plan, pack_bytes(w, d, form), 1);
 }
 
-void tpti_sequence_layout(tpti_sequence *s, const tpti_dims *d, size_t room, tpti_plan *plan) {
+tpti_precision tpti_sequence_precision(tpti_form form) {
+  return form != TPTI_FORM_F32 && tpti_amx_permit() ? TPTI_PRECISION_BF16 : TPTI_PRECISION_F32;
+}
+
+void tpti_sequence_layout(tpti_sequence *s, const tpti_dims *d, tpti_form form,
+                          tpti_precision precision, size_t room, tpti_plan *plan) {
   size_t KE = d->K * tpti_dims_E(d);
-  *s = (tpti_sequence){.room = room};
+  *s = (tpti_sequence){.room = room, .work.precision = precision};
   s->keys = floats(plan, d->L, room, KE);
   s->values = floats(plan, d->L, room, KE);
   s->logits = floats(plan, d->V, 1, 1);
   s->spare = floats(plan, d->V, 1, 1);
   tpti_sampler_layout(&s->sampler, d->V, plan);
-  layout_work(&s->work, d, room, plan);
+  layout_work(&s->work, d, form, room, plan);
 }
 
 /* ---- feeding ---- */
@@ -88,6 +117,18 @@ static void accept(tpti_sequence *s, size_t count) {
 /* What to do with the rows of one pass: `rows->ahead` says where they lie in the prompt. */
 typedef void rows_done(void *user, const tpti_batch *rows);
 
+static void feed_rows(tpti_run *run, const tpti_network *net, tpti_sequence *s,
+                      const tpti_batch *rows, rows_done *done, void *user) {
+  if (!done && rows->count <= TPTI_FEW_ROWS) {
+    tpti_decode_few(run, net, &s->work, rows);
+    return;
+  }
+  tpti_decode_forward(run, net, &s->work, rows);
+  if (done) done(user, rows);
+  if (rows->ahead + rows->count == rows->total)
+    tpti_decode_head(run, net, &s->work, rows->count - 1, 1, s->spare);
+}
+
 static tpt_status feed_prompt(tpti_run *run, const tpti_network *net, tpti_sequence *s,
                               const int32_t *tokens, size_t count, rows_done *done, void *user) {
   tpti_network_rotations(net, s->work.cosine, s->work.sine);
@@ -97,10 +138,7 @@ static tpt_status feed_prompt(tpti_run *run, const tpti_network *net, tpti_seque
                              .sequences = &s,
                              .ahead = at,
                              .total = count};
-    tpti_decode_forward(run, net, &s->work, &rows);
-    if (done) done(user, &rows);
-    if (at + rows.count == count)
-      tpti_decode_head(run, net, &s->work, rows.count - 1, 1, false, s->spare);
+    feed_rows(run, net, s, &rows, done, user);
   }
   tpt_status status = tpti_run_status(run);
   if (!status) accept(s, count);
@@ -114,31 +152,20 @@ tpt_status tpti_sequence_feed(tpti_run *run, const tpti_network *net, tpti_seque
 
 /* ---- many sequences ---- */
 
-/* One row for each of the first `count` sequences in work->list; their logits go to their spares.
- */
-static void feed_rows(tpti_run *run, const tpti_network *net, tpti_decode_work *work, size_t count,
-                      const int32_t *tokens) {
-  const tpti_batch rows = {
-      .count = count, .tokens = tokens, .sequences = work->list, .many = true, .total = count};
-  size_t V = net->dims.V;
-  tpti_decode_forward(run, net, work, &rows);
-  for (size_t first = 0; first < count; first += work->head_rows) {
-    size_t n = count - first < work->head_rows ? count - first : work->head_rows;
-    tpti_decode_head(run, net, work, first, n, true, work->logits);
-    for (size_t r = 0; r < n; r++)
-      memcpy(work->list[first + r]->spare, work->logits + r * V, V * sizeof(float));
-  }
-}
-
 tpt_status tpti_sequence_feed_many(tpti_run *run, const tpti_network *net, tpti_sequence_at *at,
                                    void *user, size_t count, const int32_t *tokens) {
   tpti_decode_work *work = &at(user, 0)->work;
+  size_t most = work->rows < TPTI_MANY_ROWS ? work->rows : TPTI_MANY_ROWS;
   tpti_network_rotations(net, work->cosine, work->sine);
-  for (size_t first = 0; first < count && !run->stopped; first += work->rows) {
-    size_t n = count - first < work->rows ? count - first : work->rows;
-    for (size_t i = 0; i < n; i++) work->list[i] = at(user, first + i);
-    tpti_run_span(run, (double)first / (double)count, (double)(first + n) / (double)count);
-    feed_rows(run, net, work, n, tokens + first);
+  for (size_t first = 0; first < count && !run->stopped; first += most) {
+    const tpti_batch rows = {.count = count - first < most ? count - first : most,
+                             .tokens = tokens + first,
+                             .sequences = work->list,
+                             .many = true,
+                             .total = count - first < most ? count - first : most};
+    for (size_t i = 0; i < rows.count; i++) work->list[i] = at(user, first + i);
+    tpti_run_span(run, (double)first / (double)count, (double)(first + rows.count) / (double)count);
+    tpti_decode_few(run, net, work, &rows);
   }
   tpt_status status = tpti_run_status(run);
   for (size_t i = 0; i < count && !status; i++) accept(at(user, i), 1);
@@ -171,7 +198,7 @@ static void score_rows(void *user, const tpti_batch *rows) {
     size_t n = rows->count - first < w->head_rows ? rows->count - first : w->head_rows;
     size_t at = rows->ahead + first;
     for (size_t r = 0; r < n; r++) w->targets[r] = target_of(s, at + r);
-    tpti_decode_head(s->run, s->net, w, first, n, false, w->logits);
+    tpti_decode_head(s->run, s->net, w, first, n, w->logits);
     tpti_cross_entropy_forward(s->run, w->lse, w->loss, w->logits, w->targets, s->ignore_index, n,
                                V);
     size_t wanted = !s->targets && at + n == s->count ? n - 1 : n;

@@ -16,10 +16,12 @@ typedef struct tpti_decode_work {
   float *gate_up, *act;        /* [rows, 2 F], [rows, F] */
   float *cosine, *sine;        /* [L, D / 2] of the rotations */
   float *logits;               /* [head_rows, V] */
+  float *floats;               /* rows of weights that are not float32 (op/linear_held.h) */
   double *lse, *loss;          /* [head_rows] */
   int32_t *targets;            /* [head_rows] */
   struct tpti_sequence **list; /* [rows] the sequences of a pass */
   void *scratch, *pack;        /* of the run */
+  tpti_precision precision;    /* of the run: what pack is for */
 } tpti_decode_work;
 
 typedef struct tpti_sequence {
@@ -32,8 +34,13 @@ typedef struct tpti_sequence {
   tpti_decode_work work;
 } tpti_sequence;
 
-void tpti_sequence_layout(tpti_sequence *sequence, const tpti_dims *dims, size_t room,
-                          tpti_plan *plan);
+/* Of a network with matrices of this form; products of prompts are made in `precision`. */
+void tpti_sequence_layout(tpti_sequence *sequence, const tpti_dims *dims, tpti_form form,
+                          tpti_precision precision, size_t room, tpti_plan *plan);
+
+/* In what the products of prompts are best made: float32 weights in float32, others in bf16 where
+ * there are matrix units that the process may use. */
+tpti_precision tpti_sequence_precision(tpti_form form);
 
 /* Feeds count tokens that have been checked and fit. Nothing moves where the run was stopped. */
 tpt_status tpti_sequence_feed(tpti_run *run, const tpti_network *net, tpti_sequence *sequence,

@@ -66,6 +66,18 @@ static inline float v_sum(v_f32 a) {
   __m128 s2 = _mm_add_ps(s4, _mm_movehl_ps(s4, s4));
   return _mm_cvtss_f32(_mm_add_ss(s2, _mm_movehdup_ps(s2)));
 }
+/* Lane i is v_sum(r[i]), to the bit; r is used up. */
+static inline v_f32 v_sums(v_f32 r[8]) {
+  v_f32 t[4];
+  for (int i = 0; i < 4; i++) { /* lane j meets j + 4; rows come in the order that ends in theirs */
+    v_f32 a = r[i], b = r[4 + i];
+    t[i] = v_add(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+  }
+  for (int i = 0; i < 2; i++)
+    r[i] = v_add(_mm256_shuffle_ps(t[2 * i], t[2 * i + 1], 0x44),
+                 _mm256_shuffle_ps(t[2 * i], t[2 * i + 1], 0xee));
+  return v_add(_mm256_shuffle_ps(r[0], r[1], 0x88), _mm256_shuffle_ps(r[0], r[1], 0xdd));
+}
 static inline float v_hmax(v_f32 a) {
   __m128 s4 = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
   __m128 s2 = _mm_max_ps(s4, _mm_movehl_ps(s4, s4));

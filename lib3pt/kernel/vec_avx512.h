@@ -55,6 +55,21 @@ static inline float v_sum(v_f32 a) {
   __m128 s2 = _mm_add_ps(s4, _mm_movehl_ps(s4, s4));
   return _mm_cvtss_f32(_mm_add_ss(s2, _mm_movehdup_ps(s2)));
 }
+/* Lane i is v_sum(r[i]), to the bit; r is used up. */
+static inline v_f32 v_sums(v_f32 r[16]) {
+  v_f32 t[8];
+  for (int i = 0; i < 8; i++) { /* lane j meets j + 8; rows come in the order that ends in theirs */
+    v_f32 a = r[2 * i % 4 * 4 + i / 2], b = r[(2 * i + 1) % 4 * 4 + i / 2];
+    t[i] = v_add(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
+  }
+  for (int i = 0; i < 4; i++)
+    r[i] = v_add(_mm512_shuffle_f32x4(t[2 * i], t[2 * i + 1], 0x88),
+                 _mm512_shuffle_f32x4(t[2 * i], t[2 * i + 1], 0xdd));
+  for (int i = 0; i < 2; i++)
+    t[i] = v_add(_mm512_shuffle_ps(r[2 * i], r[2 * i + 1], 0x44),
+                 _mm512_shuffle_ps(r[2 * i], r[2 * i + 1], 0xee));
+  return v_add(_mm512_shuffle_ps(t[0], t[1], 0x88), _mm512_shuffle_ps(t[0], t[1], 0xdd));
+}
 static inline float v_hmax(v_f32 a) {
   __m256 s8 = _mm256_max_ps(_mm512_castps512_ps256(a), v_upper(a));
   __m128 s4 = _mm_max_ps(_mm256_castps256_ps128(s8), _mm256_extractf128_ps(s8, 1));

@@ -62,6 +62,15 @@ static inline float v_sum(v_f32 a) {
   float32x2_t s2 = vadd_f32(vget_low_f32(a), vget_high_f32(a));
   return vget_lane_f32(s2, 0) + vget_lane_f32(s2, 1);
 }
+static inline v_f32 v_sums(v_f32 r[4]) {
+  v_f32 t[2];
+  for (int i = 0; i < 2; i++) {
+    v_f32 a = r[2 * i], b = r[2 * i + 1];
+    t[i] = vaddq_f32(vcombine_f32(vget_low_f32(a), vget_low_f32(b)),
+                     vcombine_f32(vget_high_f32(a), vget_high_f32(b)));
+  }
+  return vpaddq_f32(t[0], t[1]);
+}
 static inline float v_hmax(v_f32 a) { return vmaxvq_f32(a); }
 
 static inline v_f64 v_zero64(void) { return (v_f64){vdupq_n_f64(0), vdupq_n_f64(0)}; }

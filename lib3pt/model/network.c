@@ -3,20 +3,55 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "op/phase_rotate.h"
 #include "op/rope.h"
 
-void tpti_network_layout(tpti_network *net, const tpti_dims *dims, tpti_plan *plan) {
+void tpti_network_layout_as(tpti_network *net, const tpti_dims *dims, tpti_form form,
+                            tpti_plan *plan) {
   *net = (tpti_network){.dims = *dims};
   tpti_params_layout(&net->params, dims, plan);
   size_t half = dims->max_seq_len * (tpti_dims_E(dims) / 2);
   net->rope_cosine = tpti_place(plan, half, sizeof(float));
   net->rope_sine = tpti_place(plan, half, sizeof(float));
-  net->weights = tpti_place(plan, net->params.count, sizeof(float));
+  tpti_held_layout(&net->held, form, &net->params, dims, plan);
+  net->weights = form == TPTI_FORM_F32 ? net->held.matrices : NULL;
   if (dims->dc == TPTI_DC_LEARNED)
-    net->profile = net->weights ? net->weights + net->params.dc_profile : NULL;
+    net->profile = net->held.matrices ? tpti_network_vector(net, net->params.dc_profile) : NULL;
   else if (dims->dc != TPTI_DC_NONE)
     net->profile = tpti_place(plan, dims->max_seq_len, sizeof(float));
+}
+
+void tpti_network_layout(tpti_network *net, const tpti_dims *dims, tpti_plan *plan) {
+  tpti_network_layout_as(net, dims, TPTI_FORM_F32, plan);
+}
+
+tpt_status tpti_network_need_floats(const tpti_network *net) {
+  if (net->held.form == TPTI_FORM_F32) return TPT_OK;
+  return tpti_fail(TPT_E_UNSUPPORTED,
+                   "the model was converted to %s: it is for decoding and evaluation only",
+                   net->held.form == TPTI_FORM_BF16 ? "bf16" : "int8");
+}
+
+tpti_matrix tpti_network_matrix(const tpti_network *net, size_t offset) {
+  return tpti_held_matrix(&net->held, &net->params, &net->dims, offset);
+}
+
+float *tpti_network_vector(const tpti_network *net, size_t offset) {
+  return tpti_held_vector(&net->held, &net->params, &net->dims, offset);
+}
+
+tpti_block_view tpti_network_block(const tpti_network *net, size_t layer) {
+  const tpti_params *p = &net->params;
+  size_t first = p->block_first + layer * p->block_stride;
+  return (tpti_block_view){
+      .qkv = tpti_network_matrix(net, first + p->qkv),
+      .o = tpti_network_matrix(net, first + p->o),
+      .gate_up = tpti_network_matrix(net, first + p->gate_up),
+      .down = tpti_network_matrix(net, first + p->down),
+      .n1 = tpti_network_vector(net, first + p->n1),
+      .n2 = tpti_network_vector(net, first + p->n2),
+      .theta = p->theta == SIZE_MAX ? NULL : tpti_network_vector(net, first + p->theta)};
 }
 
 /* r(p) of a fixed profile (paper 3.4, 4.9). */
@@ -68,7 +103,7 @@ void tpti_network_rotations(const tpti_network *net, float *cosine, float *sine)
   const tpti_dims *d = &net->dims;
   if (d->rotation == TPTI_ROTATION_NONE) return;
   for (size_t l = 0; l < d->L; l++) {
-    const float *theta = tpti_params_block(&net->params, net->weights, l).theta;
+    const float *theta = tpti_network_block(net, l).theta;
     tpti_phase_rotate_table(cosine + l * (d->D / 2), sine + l * (d->D / 2), theta, d->D, d->N);
   }
 }

@@ -5,33 +5,63 @@
 
 #include "kernel/kernel.h"
 
-/* Bytes of w that one item reads: some 10 us at the speed of memory. */
-enum { ITEM_BYTES = 1 << 17 };
+/* Bytes of W that one item reads: some 8 us at the speed of memory, by which the threads may end
+ * apart. Small matrices are cut finer, into ITEMS. For more than a row of x as many rows of W as
+ * the kernel does at once. */
+enum { ITEM_BYTES = 1 << 18, LEAST_BYTES = 1 << 14, ITEMS = 16, MULTIPLE = 4, MANY_STEP = 64 };
 
-typedef struct rows_job {
-  tpti_dots dots;
-  tpti_dots_fn *kernel;
-  size_t step; /* rows of w an item */
-} rows_job;
+static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 
-static void rows_item(void *argument, size_t item, void *scratch) {
-  (void)scratch;
-  const rows_job *j = argument;
-  tpti_dots d = j->dots;
-  size_t from = item * j->step;
-  d.w += from * d.in;
-  d.y += from;
-  if (d.base) d.base += from;
-  d.out = d.out - from < j->step ? d.out - from : j->step;
-  j->kernel(&d);
+size_t tpti_linear_rows_step(const tpti_linear_rows *map) {
+  assert(map->in > 0);
+  size_t row = map->in * tpti_form_bytes(map->w.form), bytes = ceil_div(map->out, ITEMS) * row;
+  if (bytes < LEAST_BYTES) bytes = LEAST_BYTES;
+  if (bytes > ITEM_BYTES) bytes = ITEM_BYTES;
+  size_t step = ceil_div(bytes, row * MULTIPLE) * MULTIPLE;
+  if (map->M > 1 && step < MANY_STEP && map->out >= ITEMS * MANY_STEP / 2) step = MANY_STEP;
+  return step < TPTI_LINEAR_STEP ? step : TPTI_LINEAR_STEP;
 }
 
-void tpti_linear_rows(tpti_run *run, float *y, const float *base, const float *x, const float *w,
-                      size_t M, size_t out, size_t in) {
-  assert(in > 0);
-  rows_job j = {
-      .dots = {.y = y, .base = base, .x = x, .w = w, .y_row = out, .rows = M, .out = out, .in = in},
-      .kernel = run->kernels->dots,
-      .step = ITEM_BYTES / (in * sizeof(float)) + 1};
-  tpti_parallel(run, (out + j.step - 1) / j.step, rows_item, &j);
+size_t tpti_linear_rows_items(const tpti_linear_rows *map) {
+  return ceil_div(map->out, tpti_linear_rows_step(map));
+}
+
+void tpti_linear_rows_part(const tpti_kernels *kernels, const tpti_linear_rows *map, size_t first,
+                           size_t count, void *work) {
+  _Static_assert((int)TPTI_LINEAR_WORK >= (int)TPTI_DOTS_WORK, "what the kernel works in");
+  const tpti_dots d = {.y = map->y + first,
+                       .base = map->base ? map->base + first : NULL,
+                       .x = map->x,
+                       .w = tpti_matrix_from(map->w, map->in, first),
+                       .y_row = map->y_row,
+                       .rows = map->M,
+                       .out = count,
+                       .in = map->in,
+                       .work = work};
+  kernels->dots(&d);
+}
+
+typedef struct job {
+  const tpti_linear_rows *map;
+  const tpti_kernels *kernels;
+  size_t step;
+} job;
+
+static void do_part(void *argument, size_t item, void *scratch) {
+  const job *j = argument;
+  size_t first = item * j->step, left = j->map->out - first;
+  tpti_linear_rows_part(j->kernels, j->map, first, left < j->step ? left : j->step, scratch);
+}
+
+void tpti_linear_rows_run(tpti_run *run, const tpti_linear_rows *map) {
+  job j = {map, run->kernels, tpti_linear_rows_step(map)};
+  tpti_parallel(run, tpti_linear_rows_items(map), do_part, &j);
+}
+
+enum { LINE = 64 };
+
+void tpti_linear_rows_fetch(const tpti_matrix *w, size_t in, size_t first, size_t count) {
+  const tpti_matrix part = tpti_matrix_from(*w, in, first);
+  size_t bytes = count * in * tpti_form_bytes(w->form);
+  for (size_t at = 0; at < bytes; at += LINE) __builtin_prefetch((const char *)part.values + at);
 }

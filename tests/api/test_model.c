@@ -252,30 +252,15 @@ START_TEST(folding) {
 }
 END_TEST
 
-/* Where a precision is not in this version it says so; where it is, the model only decodes. */
+/* test_convert.c has the smaller forms. */
 START_TEST(conversion) {
   session s = start("");
-  static const char *const small[] = {"bf16", "int8"};
   tpt_model *model, *folded;
   ok(tpt_model_convert(s.model, "f32", &model));
   ok(tpt_model_fold(s.model, &folded));
   ck_assert(same_model_bytes(model, folded));
   tpt_model_destroy(folded);
   tpt_model_destroy(model);
-  for (int i = 0; i < 2; i++) {
-    tpt_trainer *trainer = NULL;
-    size_t length;
-    model = s.model;
-    tpt_status status = tpt_model_convert(s.model, small[i], &model);
-    if (status) {
-      refused(s.model, status, TPT_E_UNSUPPORTED, small[i]);
-      ck_assert_ptr_null(model);
-      continue;
-    }
-    refused(model, tpt_model_save_memory(model, NULL, 0, &length), TPT_E_UNSUPPORTED, small[i]);
-    refused(model, tpt_trainer_create(model, NULL, &trainer), TPT_E_UNSUPPORTED, small[i]);
-    tpt_model_destroy(model);
-  }
   model = s.model;
   refused(s.model, tpt_model_convert(s.model, "f16", &model), TPT_E_ARGUMENT, "f16");
   ck_assert_ptr_null(model);

@@ -92,6 +92,8 @@ START_TEST(backward_weight_adds_the_equation) {
 }
 END_TEST
 
+static tpti_matrix floats_of(const float *w) { return (tpti_matrix){.values = w}; }
+
 START_TEST(rows_are_forward) {
   const shape *s = &shapes[_i / BASES];
   base_kind kind = (base_kind)(_i % BASES);
@@ -99,7 +101,8 @@ START_TEST(rows_are_forward) {
   tpti_run *run = tpti_test_run(3);
   float *x = filled(&a, s->M * s->in, 1), *w = filled(&a, s->out * s->in, 2);
   float *other = filled(&a, s->M * s->out, 3), *y = output(&a, other, s->M * s->out, kind);
-  tpti_linear_rows(run, y, base_of(y, other, kind), x, w, s->M, s->out, s->in);
+  tpti_linear_rows_run(run, &(tpti_linear_rows){y, base_of(y, other, kind), x, floats_of(w), s->out,
+                                                s->M, s->out, s->in});
   double *want = equation(&a, kind == NO_BASE ? NULL : other, (view){x, s->in, 1},
                           (view){w, s->in, 1}, s->M, s->out, s->in);
   tpti_test_near(y, want, s->M * s->out, near_forward);
@@ -114,9 +117,10 @@ START_TEST(a_row_has_the_bits_it_has_alone) {
   tpti_run *run = tpti_test_run(2);
   float *x = filled(&a, M * IN, 1), *w = filled(&a, OUT * IN, 2);
   float *y = poisoned(&a, M * OUT), *alone = poisoned(&a, OUT);
-  tpti_linear_rows(run, y, NULL, x, w, M, OUT, IN);
+  tpti_linear_rows_run(run, &(tpti_linear_rows){y, NULL, x, floats_of(w), OUT, M, OUT, IN});
   for (size_t m = 0; m < M; m++) {
-    tpti_linear_rows(run, alone, NULL, x + m * IN, w, 1, OUT, IN);
+    tpti_linear_rows_run(
+        run, &(tpti_linear_rows){alone, NULL, x + m * IN, floats_of(w), OUT, 1, OUT, IN});
     same_bits(alone, y + m * OUT, (size_t)OUT);
   }
   tpti_test_run_free(run);

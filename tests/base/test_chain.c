@@ -1,0 +1,139 @@
+/* The chain: an item begins when all stages before its own are done, with any number of threads. */
+#include "base/chain.h"
+
+#include <string.h>
+
+#include "support/runner.h"
+
+enum { STAGES = 40, MOST_WIDTH = 9, ITEMS = STAGES * MOST_WIDTH };
+
+/* Stages of 1 to MOST_WIDTH items; each item writes the number of items that were done. */
+typedef struct work {
+  size_t first[STAGES + 1], stage_of[ITEMS];
+  atomic_size_t done, fetched, early;
+  atomic_int seen[ITEMS];
+  size_t slow;        /* rounds of an idle loop an item takes */
+  int plain[ITEMS];   /* written by an item, read by those of later stages without a lock */
+  tpti_run *stop;     /* stopped by the item `stop_at` */
+  atomic_int *cancel; /* set by it */
+  size_t stop_at;
+} work;
+
+static size_t stage(const void *argument, size_t item) {
+  const work *w = argument;
+  return w->first[w->stage_of[item]];
+}
+
+static void fetch(const void *argument, size_t item) {
+  work *w = (work *)(uintptr_t)argument;
+  (void)item;
+  atomic_fetch_add(&w->fetched, 1);
+}
+
+static void do_item(void *argument, size_t item, void *scratch) {
+  work *w = argument;
+  volatile size_t idle = 0;
+  size_t first = stage(w, item);
+  (void)scratch;
+  if (atomic_load(&w->done) < first) atomic_fetch_add(&w->early, 1);
+  for (size_t i = 0; i < first; i++)
+    if (!w->plain[i]) atomic_fetch_add(&w->early, 1);
+  while (idle < w->slow) idle++;
+  w->plain[item] = 1;
+  atomic_fetch_add(&w->seen[item], 1);
+  atomic_fetch_add(&w->done, 1);
+  if (item != w->stop_at) return;
+  if (w->stop) w->stop->stopped = true;
+  if (w->cancel) atomic_store(w->cancel, 1);
+}
+
+static size_t prepare(work *w, size_t seed) {
+  size_t items = 0;
+  memset(w, 0, sizeof *w);
+  for (size_t s = 0; s < STAGES; s++) {
+    size_t width = (s * 7 + seed) % 3 == 0 ? 1 : (s * 5 + seed) % MOST_WIDTH + 1;
+    w->first[s] = items;
+    while (width--) w->stage_of[items++] = s;
+  }
+  return items;
+}
+
+static tpti_chain chain_of(work *w, size_t items) {
+  return (tpti_chain){items, stage, fetch, do_item, w};
+}
+
+START_TEST(stages_follow_each_other) {
+  static const int32_t threads[] = {1, 2, 3, 7, 40};
+  tpti_pool *pool = tpti_pool_create(&tpti_memory_default);
+  static work w;
+  tpti_pool_set_threads(pool, threads[_i]);
+  for (size_t round = 0; round < 200; round++) {
+    size_t items = prepare(&w, round);
+    tpti_run run = {.pool = pool, .last_tick = tpti_now()};
+    w.slow = round % 4 * 50;
+    tpti_chain chain = chain_of(&w, items);
+    tpti_chain_run(&run, &chain);
+    ck_assert_uint_eq(atomic_load(&w.early), 0);
+    ck_assert_uint_eq(atomic_load(&w.done), items);
+    for (size_t i = 0; i < items; i++) ck_assert_int_eq(atomic_load(&w.seen[i]), 1);
+    if (threads[_i] == 1) ck_assert_uint_eq(atomic_load(&w.fetched), 0);
+  }
+  tpti_pool_destroy(pool);
+}
+END_TEST
+
+/* Wherever it is stopped it ends, and what was done is a beginning of the chain. */
+START_TEST(a_stopped_chain_ends) {
+  tpti_pool *pool = tpti_pool_create(&tpti_memory_default);
+  static work w;
+  tpti_pool_set_threads(pool, 1 + _i);
+  for (size_t at = 0; at < 100; at++) {
+    size_t items = prepare(&w, at);
+    tpti_run run = {.pool = pool, .last_tick = tpti_now()};
+    atomic_int cancel = at == 0;
+    run.cancel = &cancel;
+    if (_i == 0) w.stop = &run; /* with threads the calling one alone may touch it */
+    w.stop_at = at;
+    tpti_chain chain = chain_of(&w, items);
+    tpti_chain_run(&run, &chain);
+    ck_assert_uint_eq(atomic_load(&w.early), 0);
+    size_t done = atomic_load(&w.done);
+    if (at == 0 && _i == 0) ck_assert_uint_eq(done, 0);
+    for (size_t i = 0; i < items; i++) ck_assert_int_eq(atomic_load(&w.seen[i]), i < done);
+    if (_i == 0 && at > 0) ck_assert_uint_eq(done, at + 1);
+  }
+  tpti_pool_destroy(pool);
+}
+END_TEST
+
+/* As a cancel from another thread does. */
+START_TEST(a_cancelled_chain_ends) {
+  tpti_pool *pool = tpti_pool_create(&tpti_memory_default);
+  static work w;
+  tpti_pool_set_threads(pool, 3);
+  for (size_t at = 0; at < 100; at++) {
+    size_t items = prepare(&w, at);
+    atomic_int cancel = 0;
+    tpti_run run = {.pool = pool, .last_tick = tpti_now(), .cancel = &cancel};
+    tpti_chain chain = chain_of(&w, items);
+    w.cancel = &cancel;
+    w.stop_at = at;
+    tpti_chain_run(&run, &chain);
+    ck_assert_uint_eq(atomic_load(&w.early), 0);
+    ck_assert_uint_gt(atomic_load(&w.done), at);
+  }
+  tpti_pool_destroy(pool);
+}
+END_TEST
+
+static Suite *suite(void) {
+  Suite *s = suite_create("base/chain");
+  TCase *tests = tcase_create("chain");
+  tcase_add_loop_test(tests, stages_follow_each_other, 0, 5);
+  tcase_add_loop_test(tests, a_stopped_chain_ends, 0, 3);
+  tcase_add_test(tests, a_cancelled_chain_ends);
+  suite_add_tcase(s, tests);
+  return s;
+}
+
+int main(void) { return tpti_test_main(suite()); }
