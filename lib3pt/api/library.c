@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "kernel/gemm.h"
+#include "kernel/amx.h"
 #include "kernel/kernel.h"
 
 #define TEXT_OF(number) #number
@@ -56,11 +56,10 @@ static const struct {
 };
 
 const char *tpt_build_info(void) {
-  const uint32_t flags = tpti_cpu_flags();
-  const tpti_kernels *kernels = tpti_kernels_choose(flags);
+  const tpti_kernels *kernels = tpti_kernels_choose(tpti_cpu_flags());
   const char *products = tpti_gemm_name(kernels);
   size_t i = sizeof infos / sizeof infos[0] - 1;
   while (i > 0 && (strcmp(infos[i].kernels, kernels->name) || strcmp(infos[i].products, products)))
     i--;
-  return infos[i].text[(flags & TPTI_CPU_AMX) != 0];
+  return infos[i].text[tpti_amx_here()];
 }

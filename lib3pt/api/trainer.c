@@ -300,11 +300,17 @@ tpt_status tpt_trainer_loss(tpt_trainer *trainer, const int32_t *targets, double
   return TPTI_CALL(trainer, TPTI_TRAINER, loss(trainer, targets, result));
 }
 
-/* After a backward: whole, or unfinished sums that must not be used. */
-static tpt_status end_backward(tpt_trainer *t, const tpti_run *run) {
-  tpt_status status = tpti_run_status(run);
+/* The gradients are unfinished sums that must not be used; blank ones, of which parts were never
+ * written, are blank again. */
+static void spoil(tpt_trainer *t, const tpti_pass *pass) {
+  t->state.spoiled = true;
+  t->blank = pass->fresh;
+}
+
+static tpt_status end_backward(tpt_trainer *t, const tpti_pass *pass) {
+  tpt_status status = tpti_run_status(pass->run);
   t->state.backward = true;
-  if (status) t->state.spoiled = true;
+  if (status) spoil(t, pass);
   return status;
 }
 
@@ -317,7 +323,7 @@ static tpt_status backward(tpt_trainer *t) {
   const tpti_pass pass = backward_pass_of(t, &run);
   const tpti_loss_rule rule = rule_of(t);
   tpti_step_backward(&pass, &rule, t->gradients);
-  return end_backward(t, &run);
+  return end_backward(t, &pass);
 }
 
 tpt_status tpt_trainer_backward(tpt_trainer *trainer) {
@@ -335,7 +341,7 @@ static tpt_status backward_logits(tpt_trainer *t, const float *dlogits, size_t c
   tpti_run run = run_of(t);
   const tpti_pass pass = backward_pass_of(t, &run);
   tpti_step_backward_logits(&pass, dlogits, t->gradients);
-  return end_backward(t, &run);
+  return end_backward(t, &pass);
 }
 
 tpt_status tpt_trainer_backward_logits(tpt_trainer *trainer, const float *dlogits, size_t count) {
@@ -350,7 +356,7 @@ static tpt_status run_accumulate(tpt_trainer *t, tpti_run *run, const int32_t *t
   tpt_status status = tpti_run_status(run);
   if (!status && !isfinite(value)) status = fail_loss(t);
   if (status)
-    t->state.spoiled = true;
+    spoil(t, &pass);
   else
     *result = value;
   return status;

@@ -6,21 +6,24 @@
 
 /* ---- gradients ---- */
 
-static tpt_status clear(tpt_trainer *t) {
-  tpti_run run = tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
+static tpti_run run_of(const tpt_trainer *t) {
+  return tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
+}
+
+static tpt_status clear(tpt_trainer *t, tpti_run run) {
   tpti_flat_clear(&run, t->gradients, t->model->net.params.count);
   return tpti_run_status(&run);
 }
 
 /* Where no host looks on, clearing waits for the backward, which overwrites nearly all of it. */
 static tpt_status blank(tpt_trainer *t) {
-  tpti_run run = tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
-  t->blank = tpti_run_tick(&run);
+  tpti_run run = run_of(t);
+  if (tpti_run_tick(&run)) t->blank = true;
   return tpti_run_status(&run);
 }
 
 static tpt_status zero_gradients(tpt_trainer *t) {
-  tpt_status status = t->shown ? clear(t) : blank(t);
+  tpt_status status = t->shown ? clear(t, run_of(t)) : blank(t);
   t->state.spoiled = status != TPT_OK;
   return status;
 }
@@ -32,8 +35,10 @@ tpt_status tpt_trainer_zero_gradients(tpt_trainer *trainer) {
 static tpt_status gradients(tpt_trainer *t, float **values, size_t *count) {
   TPTI_NEED(values);
   TPTI_NEED(count);
-  tpt_status status = t->blank ? clear(t) : TPT_OK;
-  if (status) return status;
+  tpti_run run = run_of(t);
+  run.progress = NULL; /* to look is never cancelled */
+  run.cancel = NULL;
+  if (t->blank) clear(t, run);
   t->blank = false;
   t->shown = true;
   *values = t->gradients;

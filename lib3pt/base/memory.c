@@ -1,42 +1,64 @@
 /* The allocator in force, sizes that cannot wrap, and the layout of plans. */
 #include "base/memory.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-/* Weights, gradients and activations on pages of 2 MiB: 512 times fewer to be found and, at their
- * first use, to be made. */
+/* Large blocks, weights and gradients and activations, are mapped by themselves on pages of 2 MiB:
+ * 512 times fewer to be found and, at their first use, to be made. Within malloc's own memory such
+ * advice would stay behind with the host. */
 enum { BIG_PAGE = 2 << 20, BIG_BLOCK = 4 << 20 };
 
-/* On the whole pages inside the block only: the process must not grow by more than was asked for.
- * For the same reason the block is not made to begin with one: glibc would keep what lies before
- * it. Advice that is not taken costs nothing. */
-static void advise(char *block, size_t bytes, int advice) {
-  if (bytes < BIG_BLOCK) return;
-  size_t skip = BIG_PAGE - 1 - ((uintptr_t)block + BIG_PAGE - 1) % BIG_PAGE;
-  (void)madvise(block + skip, (bytes - skip) / BIG_PAGE * BIG_PAGE, advice);
+/* Of whole pages; as much as bytes take in memory. */
+static size_t mapped_bytes(size_t bytes) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  return (bytes + page - 1) / page * page;
+}
+
+/* Advice that is not taken costs nothing, and is no failure. */
+static void advise(void *block, size_t bytes, int advice) {
+  int before = errno;
+  (void)madvise(block, mapped_bytes(bytes), advice);
+  errno = before;
+}
+
+/* Begins with a big page: what lies before it and behind the block is given back. */
+static void *map(size_t bytes) {
+  size_t whole = mapped_bytes(bytes), room = whole + BIG_PAGE;
+  if (room < whole) return NULL;
+  char *at = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return NULL;
+  size_t before = BIG_PAGE - 1 - ((uintptr_t)at + BIG_PAGE - 1) % BIG_PAGE;
+  char *block = at + before;
+  if (before) munmap(at, before);
+  if (before < BIG_PAGE) munmap(block + whole, BIG_PAGE - before);
+  advise(block, bytes, MADV_HUGEPAGE);
+  return block;
 }
 
 static void *default_allocate(void *user, size_t bytes, size_t alignment) {
   void *block = NULL;
   (void)user;
-  if (posix_memalign(&block, alignment, bytes) != 0) return NULL;
-  advise(block, bytes, MADV_HUGEPAGE);
-  return block;
+  if (bytes >= BIG_BLOCK) return map(bytes);
+  return posix_memalign(&block, alignment, bytes) == 0 ? block : NULL;
 }
 
 static void default_release(void *user, void *memory, size_t bytes, size_t alignment) {
   (void)user;
-  (void)bytes;
   (void)alignment;
-  free(memory);
+  if (bytes >= BIG_BLOCK)
+    munmap(memory, mapped_bytes(bytes));
+  else
+    free(memory);
 }
 
 const tpti_memory tpti_memory_default = {NULL, default_allocate, default_release};
 
 void tpti_pages(const tpti_memory *memory, void *block, size_t bytes, bool big) {
-  if (memory->allocate != default_allocate) return;
+  if (memory->allocate != default_allocate || bytes < BIG_BLOCK) return;
   advise(block, bytes, big ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 

@@ -4,6 +4,9 @@
 
 #include "kernel/gemm.h"
 
+/* Whether this build and this processor have tiles; asks the system for nothing. */
+bool tpti_amx_here(void);
+
 /* Whether this process may use tiles. The first call asks the system for leave, which stays with
  * the process and makes the signal frames of all its threads some 8 KiB larger; so it is made only
  * when a precision other than float32 is asked for. Any number of threads may call. */

@@ -5,6 +5,7 @@
 
 #include "kernel/amx_tile.h"
 
+bool tpti_amx_here(void) { return false; }
 bool tpti_amx_permit(void) { return false; }
 
 void tpti_amx_pack_operand(uint32_t *out, size_t strip, const tpti_amx_operand *o, size_t parts) {

@@ -64,17 +64,32 @@ static void layout_blocks(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
   }
 }
 
+/* Where matrix units may not be used the run is float32: there is room for either. */
+static size_t in_either(const tpti_acts *a, size_t bytes(tpti_precision, const size_t[3]),
+                        const size_t shape[3]) {
+  return largest(bytes(TPTI_PRECISION_F32, shape), bytes(a->precision, shape));
+}
+
+/* Of M rows, out, in. */
+static size_t product_bytes(tpti_precision precision, const size_t s[3]) {
+  return tpti_linear_pack(precision, s[0], s[1], s[2], true);
+}
+
+static size_t matrix_bytes(tpti_precision precision, const size_t s[3]) {
+  return tpti_linear_packed_bytes(precision, s[1], s[2]);
+}
+
 static size_t pack_bytes(const tpti_acts *a, const tpti_dims *d) {
-  size_t M = a->group, D = d->D;
-  size_t bytes = tpti_linear_pack(a->precision, a->chunk, d->V, D, true);
-  bytes = largest(bytes, tpti_linear_pack(a->precision, M, qkv_width(d), D, true));
-  bytes = largest(bytes, tpti_linear_pack(a->precision, M, D, D, true));
-  bytes = largest(bytes, tpti_linear_pack(a->precision, M, 2 * d->F, D, true));
-  return largest(bytes, tpti_linear_pack(a->precision, M, D, d->F, true));
+  size_t M = a->group, D = d->D, bytes = 0;
+  const size_t shapes[][3] = {
+      {a->chunk, d->V, D}, {M, qkv_width(d), D}, {M, D, D}, {M, 2 * d->F, D}, {M, D, d->F}};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    bytes = largest(bytes, in_either(a, product_bytes, shapes[i]));
+  return bytes;
 }
 
 static void *packed(const tpti_acts *a, size_t out, size_t in, tpti_plan *plan) {
-  return tpti_place(plan, tpti_linear_packed_bytes(a->precision, out, in), 1);
+  return tpti_place(plan, in_either(a, matrix_bytes, (const size_t[]){0, out, in}), 1);
 }
 
 /* Room for the matrices of a block in one form. */

@@ -165,9 +165,13 @@ static void do_tile(void *argument, size_t item, void *scratch) {
   tpti_run_end_item(t->group->run, &run);
 }
 
-static void by_tiles(const block *group, size_t rows, chain *work) {
-  tiles t = {group, work, rows};
-  tpti_parallel(group->run, (group->M + rows - 1) / rows, do_tile, &t);
+/* Tiles of `most` rows, or less where many threads share a group; no bit depends on it. */
+static void by_tiles(const block *group, size_t most, chain *work) {
+  const tpti_pool *pool = group->run->pool;
+  size_t threads = pool ? (size_t)tpti_pool_threads(pool) : 1;
+  size_t fair = tpti_row_blocks(group->M / (2 * threads) + 1) * TPTI_ROW_BLOCK;
+  tiles t = {group, work, fair < most ? fair : most};
+  tpti_parallel(group->run, (group->M + t.rows - 1) / t.rows, do_tile, &t);
 }
 
 /* RoPE on q and k, or its inverse, sequence by sequence: a tile may begin within one. */

@@ -250,4 +250,9 @@ static Suite *suite(void) {
   return s;
 }
 
-int main(void) { return tpti_test_main(suite()); }
+/* With any argument: where the system refuses matrix units. */
+int main(int argc, char **argv) {
+  (void)argv;
+  if (argc > 1) tpti_test_refuse_tiles();
+  return tpti_test_main(suite());
+}

@@ -1,6 +1,7 @@
 /* See runner.h. */
 #include "support/runner.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,4 +23,10 @@ int tpti_test_skip(const char *reason) {
   /* TAP's own way; a status of 77 beside it would be an error to Meson. */
   printf("1..0 # SKIP %s\n", reason);
   return EXIT_SUCCESS;
+}
+
+/* A signal stack too small for the frames of a thread with tiles. */
+void tpti_test_refuse_tiles(void) {
+  static char stack[8192];
+  sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
 }

@@ -9,6 +9,10 @@
  * unless CK_DEFAULT_TIMEOUT says otherwise: Meson watches the clock. */
 int tpti_test_main(Suite *suite);
 
+/* From here on the system gives this process no leave to use matrix units, although the processor
+ * may have them: every precision is float32. */
+void tpti_test_refuse_tiles(void);
+
 /* For a program whose tests cannot run here: reports the whole of it as skipped, with the reason.
  * The result is what main returns. */
 int tpti_test_skip(const char *reason);
