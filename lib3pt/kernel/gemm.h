@@ -9,7 +9,8 @@
 typedef struct tpti_gemm {
   float *c;
   const float *base, *a, *b;
-  const void *packed; /* the whole of B as tpti_gemm_pack left it, or NULL; b is given either way */
+  const void
+      *packed; /* the whole of B as tpti_gemm_pack_b left it, or NULL; b is given either way */
   size_t c_row, base_row, a_row, a_col, b_row, b_col;
   size_t m, n, k;
 } tpti_gemm;
@@ -41,8 +42,8 @@ tpti_transpose_fn tpti_transpose_plain;
 /* By BLIS on one thread; for processors without kernels of our own. */
 tpti_gemm_tile_fn tpti_gemm_tile_blis;
 
-/* The product on the threads of the run, cut into tiles. run->pack holds tpti_gemm_pack(m, n, k)
- * bytes; it may be NULL where that is 0, and in float32 where a_col is 1 or B is packed.
+/* The product on the threads of the run, cut into tiles. run->pack holds tpti_gemm_pack(precision,
+ * m, n, k) bytes; it may be NULL where that is 0, and in float32 where a_col is 1 or B is packed.
  *
  * Where a_col is 1 (rows of A lie in memory) a row of C has the same bits in any number of rows,
  * with B packed or not; then, with B packed, run->scratch is not touched (all this in float32). */

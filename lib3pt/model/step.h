@@ -14,8 +14,7 @@ void tpti_step_forward(const tpti_pass *pass, const int32_t *tokens);
 /* logits [M, V] of the last forward. */
 void tpti_step_logits(const tpti_pass *pass, float *logits);
 
-/* Loss of the last forward, and one log-sum-exp a row for the backward; targets [B, T] are copied.
- */
+/* Loss of the last forward; targets [B, T] are copied. */
 double tpti_step_loss(const tpti_pass *pass, const tpti_loss_rule *rule, const int32_t *targets);
 
 /* Gradients of that loss, added to `gradients` (but for pass->fresh); the logits are computed
