@@ -37,6 +37,7 @@ typedef struct few {
   const tpti_decode_work *work;
   const tpti_batch *rows;
   size_t M, qkv, E, KE;
+  tpti_rows_cut cuts[STAGES]; /* of the maps */
   size_t items[STAGES], block_items;
 } few;
 
@@ -171,27 +172,6 @@ static tpti_linear_rows map_of(const few *f, stage which, size_t l) {
   }
 }
 
-/* The rows of its weights that an item does. */
-typedef struct span {
-  size_t first, count;
-} span;
-
-static size_t step_of(const tpti_linear_rows *m, stage which) {
-  size_t step = tpti_linear_rows_step(m);
-  return which == GATE_UP && step >= 8 ? step / 8 * 4 : step; /* two matrices */
-}
-
-static size_t map_items(const few *f, stage which) {
-  const tpti_linear_rows m = map_of(f, which, 0);
-  size_t step = step_of(&m, which);
-  return m.out / step + (m.out % step != 0);
-}
-
-static span span_of(const tpti_linear_rows *m, stage which, size_t item) {
-  size_t step = step_of(m, which), first = item * step, left = m->out - first;
-  return (span){first, left < step ? left : step};
-}
-
 /* An item's own results, behind the work space of its map. */
 static float *results_in(void *scratch) {
   return (float *)scratch + TPTI_LINEAR_WORK / sizeof(float);
@@ -211,7 +191,7 @@ static void map_part(const few *f, const tpti_linear_rows *map, size_t first, si
 }
 
 /* act = silu(gate) up, of some channels: gate and up of a row lie side by side in scratch. */
-static void gate_up(const few *f, const tpti_linear_rows *map, span at, void *scratch) {
+static void gate_up(const few *f, const tpti_linear_rows *map, tpti_rows_span at, void *scratch) {
   size_t F = f->dims->F;
   float *both = results_in(scratch);
   map_part(f, map, at.first, at.count, both, 2 * at.count, scratch);
@@ -222,7 +202,7 @@ static void gate_up(const few *f, const tpti_linear_rows *map, span at, void *sc
 }
 
 /* Some logits of every sequence. */
-static void head_many(const few *f, const tpti_linear_rows *map, span at, void *scratch) {
+static void head_many(const few *f, const tpti_linear_rows *map, tpti_rows_span at, void *scratch) {
   float *logits = results_in(scratch);
   map_part(f, map, at.first, at.count, logits, at.count, scratch);
   for (size_t r = 0; r < f->M; r++)
@@ -231,7 +211,7 @@ static void head_many(const few *f, const tpti_linear_rows *map, span at, void *
 
 static void do_map(const few *f, const place *p, void *scratch) {
   const tpti_linear_rows m = map_of(f, p->stage, p->layer);
-  span at = span_of(&m, p->stage, p->index);
+  tpti_rows_span at = tpti_linear_rows_span(&f->cuts[p->stage], p->index);
   if (p->stage == GATE_UP)
     gate_up(f, &m, at, scratch);
   else if (!m.y)
@@ -250,14 +230,35 @@ static bool is_map(stage which) {
   return which == QKV || which == O || which == GATE_UP || which == DOWN || which == HEAD;
 }
 
-static void fetch(const void *argument, size_t item) {
+/* The map whose weights a thread that waits for p will most likely read: p itself, or the next one,
+ * and of that not the first item: another thread takes it while this one does p. */
+static place map_after(const few *f, place p) {
+  if (is_map(p.stage)) return p;
+  if (p.stage == EMBED) p.stage = NORM_1;
+  while (!is_map(p.stage)) p.stage++;
+  size_t items = f->items[p.stage];
+  p.index = (p.index + 1) % 2;
+  if (p.index >= items) p.index = 0;
+  return p;
+}
+
+/* Pieces that a thread fetches at most: a part of the second-level cache. */
+enum { FETCH_MOST = (1 << 18) / TPTI_FETCH_BYTES };
+
+/* Where another thread takes every other item, the weights of p, of the item after the next, ... */
+static bool fetch(const void *argument, size_t item, size_t piece) {
   const few *f = argument;
-  place p = place_of(f, item);
-  if (!is_map(p.stage)) return;
+  place p = map_after(f, place_of(f, item));
   const tpti_linear_rows m = map_of(f, p.stage, p.layer);
-  span at = span_of(&m, p.stage, p.index);
-  tpti_linear_rows_fetch(&m.w, m.in, at.first, at.count);
-  if (p.stage == GATE_UP) tpti_linear_rows_fetch(&m.w, m.in, m.out + at.first, at.count);
+  const tpti_rows_cut *cut = &f->cuts[p.stage];
+  size_t matrices = p.stage == GATE_UP ? 2 : 1;
+  size_t pieces = tpti_linear_rows_pieces(&m.w, m.in, tpti_linear_rows_span(cut, p.index).count);
+  size_t index = p.index + piece / (pieces * matrices) * 2, rest = piece % (pieces * matrices);
+  if (index >= cut->items || piece >= FETCH_MOST) return false;
+  tpti_rows_span at = tpti_linear_rows_span(cut, index);
+  at.first += rest / pieces * m.out;
+  tpti_linear_rows_fetch(&m.w, m.in, at, rest % pieces);
+  return true;
 }
 
 /* The calling thread says how far the call is. */
@@ -295,7 +296,13 @@ static void do_item(void *argument, size_t item, void *scratch) {
 }
 
 static void count_items(few *f) {
-  for (stage s = EMBED; s < STAGES; s++) f->items[s] = is_map(s) ? map_items(f, s) : f->M;
+  for (stage s = EMBED; s < STAGES; s++) {
+    f->items[s] = f->M;
+    if (!is_map(s)) continue;
+    const tpti_linear_rows m = map_of(f, s, 0);
+    f->cuts[s] = tpti_linear_rows_cut(&m, s == GATE_UP ? 2 : 1);
+    f->items[s] = f->cuts[s].items;
+  }
   f->items[ATTEND] = (f->rows->many ? f->M : 1) * f->dims->K;
   for (stage s = NORM_1; s <= DOWN; s++) f->block_items += f->items[s];
 }

@@ -26,10 +26,37 @@ typedef void tpti_score_softmax_fn(float *s, const tpti_score_sums *to, float sc
  * row, NULL: not wanted. */
 typedef void tpti_score_finish_fn(float *lse, size_t step, const tpti_score_sums *to, size_t rows);
 
-/* s = p = exp(scale s - lse), dp = scale p (dp - delta); both 0 where a row does not see. lse and
- * delta lie `step` floats apart from row to row. */
-typedef void tpti_score_gradient_fn(float *s, float *dp, const float *lse, const float *delta,
-                                    size_t step, float scale, const tpti_score_shape *shape);
+/* Scores turned over: rows are keys, columns TPTI_SCORE_COLUMNS queries. Column j sees the first
+ * `lead` + j + 1 rows; what it does not see may be
+ * anything, and becomes 0. */
+enum { TPTI_SCORE_COLUMNS = 32 };
+
+/* Rows of E floats that will be needed soon, but lie too far apart for the processor to guess:
+ * while it computes, a kernel asks for them, line by line. They may be any; NULL: none. */
+typedef struct tpti_score_soon {
+  const float *at[4];
+  size_t stride[4], rows, E;
+} tpti_score_soon;
+
+typedef struct tpti_score_strip {
+  size_t keys, stride; /* rows; floats from row to row */
+  ptrdiff_t lead;      /* at least 1 - TPTI_SCORE_COLUMNS */
+  float scale;
+  tpti_score_soon soon;
+} tpti_score_strip;
+
+/* As score_softmax for every column; max and sum are [TPTI_SCORE_COLUMNS], and y, which has `rows`
+ * rows, may be NULL: nothing was seen before. */
+typedef void tpti_strip_softmax_fn(float *s, const tpti_score_sums *to, size_t rows,
+                                   const tpti_score_strip *strip);
+
+/* s = p = exp(scale s - lse), dp = scale p (dp - delta); lse and delta are
+ * [TPTI_SCORE_COLUMNS]. */
+typedef void tpti_strip_gradient_fn(float *s, float *dp, const float *lse, const float *delta,
+                                    const tpti_score_strip *strip);
+
+/* out [rows, E] = in, whose rows lie in_row floats apart. */
+typedef void tpti_copy_rows_fn(float *out, const float *in, size_t in_row, size_t rows, size_t E);
 
 /* dots [rows] = x_i . y_i for rows of E, floats between rows as given; y_stride 0: one y for all. A
  * row's bits do not depend on the other rows. */
@@ -43,7 +70,9 @@ typedef void tpti_row_dots_fn(const tpti_row_dots *d);
 
 tpti_score_softmax_fn tpti_score_softmax_plain;
 tpti_score_finish_fn tpti_score_finish_plain;
-tpti_score_gradient_fn tpti_score_gradient_plain;
+tpti_strip_softmax_fn tpti_strip_softmax_plain;
+tpti_strip_gradient_fn tpti_strip_gradient_plain;
+tpti_copy_rows_fn tpti_copy_rows_plain;
 tpti_row_dots_fn tpti_row_dots_plain;
 
 #endif

@@ -142,8 +142,7 @@ static void pack_columns(uint16_t *out, size_t step, const tpti_score_source *x,
 
 enum { TILE_BYTES = 64 }; /* from row to row of a packed tile */
 
-/* Two by two tiles of c. gcc does not know that a tile load reads memory: what is loaded must have
- * been written before this file was called. */
+/* Two by two tiles of c. gcc does not know that a tile load reads memory: see product. */
 ALWAYS_INLINE void product_square(float *c, const tpti_score_product *g, const uint16_t *a,
                                   const uint16_t *b) {
   const size_t row = g->c_row * sizeof *c;
@@ -177,6 +176,7 @@ ALWAYS_INLINE void product_square(float *c, const tpti_score_product *g, const u
 }
 
 static void product(const tpti_score_product *g) {
+  __asm__ volatile("" ::: "memory"); /* all of a and b is written, whoever inlines this */
   for (size_t j = 0; j < g->n; j += 2)
     for (size_t i = 0; i < g->m; i += 2)
       product_square(g->c + i * LINES * g->c_row + j * LINES, g, g->a + i * g->a_row * TILE,

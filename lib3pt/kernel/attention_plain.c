@@ -2,30 +2,44 @@
 #include "kernel/attention.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
-static size_t seen_by(const tpti_score_shape *shape, size_t row) {
-  ptrdiff_t seen = shape->seen + (ptrdiff_t)row;
+static size_t within(ptrdiff_t seen, size_t most) {
   if (seen <= 0) return 0;
-  return (size_t)seen < shape->cols ? (size_t)seen : shape->cols;
+  return (size_t)seen < most ? (size_t)seen : most;
 }
 
-static void softmax_row(float *s, const tpti_score_sums *to, size_t row, float scale, size_t seen) {
+/* The first `seen` of scores that lie `step` apart; y, where not NULL, is row `row` of to->y. */
+static void softmax_line(float *s, size_t step, size_t seen, const tpti_score_sums *to, size_t row,
+                         float *y, float scale) {
   float before = to->max[row], top = before, sum = 0;
-  for (size_t u = 0; u < seen; u++) top = s[u] * scale > top ? s[u] * scale : top;
-  for (size_t u = 0; u < seen; u++) sum += s[u] = expf(s[u] * scale - top);
+  if (seen == 0) return;
+  for (size_t u = 0; u < seen; u++) top = s[u * step] * scale > top ? s[u * step] * scale : top;
+  for (size_t u = 0; u < seen; u++) sum += s[u * step] = expf(s[u * step] * scale - top);
   float factor = expf(before - top);
   to->max[row] = top;
   to->sum[row] = to->sum[row] * factor + sum;
-  if (before == -INFINITY) return;
-  for (size_t e = 0; e < to->E; e++) to->y[row * to->y_stride + e] *= factor;
+  if (before == -INFINITY || !y) return;
+  for (size_t e = 0; e < to->E; e++) y[e] *= factor;
 }
 
 void tpti_score_softmax_plain(float *s, const tpti_score_sums *to, float scale,
                               const tpti_score_shape *shape) {
   for (size_t i = 0; i < shape->rows; i++, s += shape->stride) {
-    size_t seen = seen_by(shape, i);
-    if (seen > 0) softmax_row(s, to, i, scale, seen);
+    size_t seen = within(shape->seen + (ptrdiff_t)i, shape->cols);
+    softmax_line(s, 1, seen, to, i, to->y + i * to->y_stride, scale);
     for (size_t u = seen; u < shape->cols; u++) s[u] = 0;
+  }
+}
+
+void tpti_strip_softmax_plain(float *s, const tpti_score_sums *to, size_t rows,
+                              const tpti_score_strip *strip) {
+  for (size_t j = 0; j < TPTI_SCORE_COLUMNS; j++) {
+    size_t seen = within(strip->lead + (ptrdiff_t)j + 1, strip->keys);
+    float *y = to->y && j < rows ? to->y + j * to->y_stride : NULL;
+    softmax_line(s + j, strip->stride, seen, to, j, y, strip->scale);
+    for (size_t u = seen; u < strip->keys; u++) s[u * strip->stride + j] = 0;
   }
 }
 
@@ -36,16 +50,18 @@ void tpti_score_finish_plain(float *lse, size_t step, const tpti_score_sums *to,
   }
 }
 
-void tpti_score_gradient_plain(float *s, float *dp, const float *lse, const float *delta,
-                               size_t step, float scale, const tpti_score_shape *shape) {
-  for (size_t i = 0; i < shape->rows; i++, s += shape->stride, dp += shape->stride) {
-    size_t seen = seen_by(shape, i);
-    for (size_t u = 0; u < seen; u++) {
-      s[u] = expf(s[u] * scale - lse[i * step]);
-      dp[u] = s[u] * (dp[u] - delta[i * step]) * scale;
+void tpti_strip_gradient_plain(float *s, float *dp, const float *lse, const float *delta,
+                               const tpti_score_strip *strip) {
+  for (size_t u = 0; u < strip->keys; u++, s += strip->stride, dp += strip->stride)
+    for (size_t j = 0; j < TPTI_SCORE_COLUMNS; j++) {
+      bool seen = (ptrdiff_t)u <= strip->lead + (ptrdiff_t)j;
+      s[j] = seen ? expf(s[j] * strip->scale - lse[j]) : 0;
+      dp[j] = seen ? s[j] * (dp[j] - delta[j]) * strip->scale : 0;
     }
-    for (size_t u = seen; u < shape->cols; u++) s[u] = dp[u] = 0;
-  }
+}
+
+void tpti_copy_rows_plain(float *out, const float *in, size_t in_row, size_t rows, size_t E) {
+  for (size_t i = 0; i < rows; i++) memcpy(out + i * E, in + i * in_row, E * sizeof *out);
 }
 
 void tpti_row_dots_plain(const tpti_row_dots *d) {

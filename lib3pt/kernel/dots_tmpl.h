@@ -114,22 +114,30 @@ ALWAYS_INLINE void dots_tile(const tpti_form form, const size_t rows, v_f32 *sum
   if (i < columns) dots_rest(form, rows, sums, w, x, x_row, columns, i);
 }
 
-/* The rows of w from o on; where only fewer are left, the first of them DOTS_W times. */
+/* w is read as DOTS_W parts, so many streams that each run on from page to page: the stripe at o is
+ * a row of each. What is left over is read row by row: there the first row DOTS_W times. */
+ALWAYS_INLINE size_t dots_part(const tpti_dots *d, size_t o) {
+  size_t part = d->out / DOTS_W;
+  return o < part * DOTS_W ? part : 0;
+}
+
+ALWAYS_INLINE size_t dots_row(const tpti_dots *d, size_t o) {
+  return dots_part(d, o) ? o / DOTS_W : o;
+}
+
 ALWAYS_INLINE dots_weights dots_rows_of_w(const tpti_form form, const tpti_dots *d, size_t o) {
-  size_t many = o + DOTS_W <= d->out, scales = form == TPTI_FORM_INT8 ? tpti_scales(d->in) : 0;
-  size_t width = d->in * dots_width(form);
-  return (dots_weights){.row = (const char *)d->w.values + o * width,
-                        .scale = form == TPTI_FORM_INT8 ? d->w.scales + o * scales : NULL,
-                        .stride = many * width,
-                        .scales = many * scales};
+  size_t part = dots_part(d, o), scales = form == TPTI_FORM_INT8 ? tpti_scales(d->in) : 0;
+  size_t width = d->in * dots_width(form), row = dots_row(d, o);
+  return (dots_weights){.row = (const char *)d->w.values + row * width,
+                        .scale = form == TPTI_FORM_INT8 ? d->w.scales + row * scales : NULL,
+                        .stride = part * width,
+                        .scales = part * scales};
 }
 
 /* The rows of w to do next: DOTS_W, or one by one where fewer are left. */
 ALWAYS_INLINE size_t dots_stripe(const tpti_dots *d, size_t o) {
   return o + DOTS_W <= d->out ? DOTS_W : 1;
 }
-
-/* ---- one row ---- */
 
 /* How far ahead memory is asked for, in bytes: some hundred nanoseconds at its speed. */
 enum { DOTS_AHEAD = 3 << 10 };
@@ -138,10 +146,12 @@ enum { DOTS_AHEAD = 3 << 10 };
  * it is some other thread's. */
 ALWAYS_INLINE dots_next dots_next_of(const tpti_form form, const tpti_dots *d, size_t o) {
   size_t width = d->in * dots_width(form), stripes = DOTS_AHEAD / (DOTS_W * width) + 1;
-  size_t at = o + stripes * DOTS_W;
-  if (at + DOTS_W > d->out) return (dots_next){.row = NULL};
-  return (dots_next){(const char *)d->w.values + at * width, width, 0, DOTS_W};
+  size_t at = dots_row(d, o) + stripes, part = dots_part(d, o);
+  if (at >= part) return (dots_next){.row = NULL};
+  return (dots_next){(const char *)d->w.values + at * width, part * width, 0, DOTS_W};
 }
+
+/* ---- one row ---- */
 
 /* Tiles whose sums are added up over their lanes together. */
 enum { DOTS_TILES = V_LANES / DOTS_W };
@@ -161,16 +171,10 @@ ALWAYS_INLINE void dots_finish_parts(v_f32 *sums, const tpti_dots *d, size_t par
 }
 
 /* The rows o of each part; the weights that come soon are asked for. */
-ALWAYS_INLINE void dots_parts_tile(const tpti_form form, const tpti_dots *d, size_t part, size_t o,
-                                   v_f32 *sums, size_t t) {
-  size_t width = d->in * dots_width(form), stripes = DOTS_AHEAD / (DOTS_W * width) + 1;
-  size_t scales = form == TPTI_FORM_INT8 ? tpti_scales(d->in) : 0;
-  const char *row = (const char *)d->w.values + o * width;
-  const dots_weights w = {.row = row,
-                          .scale = form == TPTI_FORM_INT8 ? d->w.scales + o * scales : NULL,
-                          .stride = part * width,
-                          .scales = part * scales};
-  const dots_next next = {o + stripes < part ? row + stripes * width : NULL, w.stride, 0, DOTS_W};
+ALWAYS_INLINE void dots_parts_tile(const tpti_form form, const tpti_dots *d, size_t o, v_f32 *sums,
+                                   size_t t) {
+  const dots_weights w = dots_rows_of_w(form, d, o * DOTS_W);
+  const dots_next next = dots_next_of(form, d, o * DOTS_W);
   v_f32 four[DOTS_W];
   UNROLL
   for (size_t q = 0; q < DOTS_W; q++) four[q] = v_zero();
@@ -179,15 +183,13 @@ ALWAYS_INLINE void dots_parts_tile(const tpti_form form, const tpti_dots *d, siz
   for (size_t q = 0; q < DOTS_W; q++) sums[q * DOTS_TILES + t] = four[q];
 }
 
-/* w is read as DOTS_W parts, so many streams that each run on from page to page; what is left over
- * is read row by row. */
 ALWAYS_INLINE void dots_one(const tpti_form form, const tpti_dots *d) {
   size_t part = d->out / DOTS_W;
   v_f32 sums[V_LANES];
   for (size_t k = 0; k < V_LANES; k++) sums[k] = v_zero();
   for (size_t o = 0; o < part; o += DOTS_TILES) {
     size_t tiles = part - o < DOTS_TILES ? part - o : DOTS_TILES;
-    for (size_t t = 0; t < tiles; t++) dots_parts_tile(form, d, part, o + t, sums, t);
+    for (size_t t = 0; t < tiles; t++) dots_parts_tile(form, d, o + t, sums, t);
     dots_finish_parts(sums, d, part, o, tiles);
   }
   for (size_t o = part * DOTS_W; o < d->out; o++) {
@@ -231,10 +233,9 @@ ALWAYS_INLINE void dots_finish(const size_t rows, v_f32 *sums, const tpti_dots *
     for (size_t k = 0; k < rows * DOTS_W; k++) lanes[k] = v_sum(sums[k]);
   }
   for (size_t i = 0; i < rows; i++) {
-    float *y = d->y + (r + i) * d->y_row + o;
-    const float *base = d->base ? d->base + (r + i) * d->y_row + o : NULL;
-    for (size_t q = 0; q < step; q++)
-      y[q] = base ? base[q] + lanes[i * DOTS_W + q] : lanes[i * DOTS_W + q];
+    size_t at = (r + i) * d->y_row + dots_row(d, o), part = dots_part(d, o);
+    for (size_t q = 0; q < step; q++, at += part)
+      d->y[at] = d->base ? d->base[at] + lanes[i * DOTS_W + q] : lanes[i * DOTS_W + q];
   }
 }
 

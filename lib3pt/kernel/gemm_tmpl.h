@@ -38,13 +38,27 @@ static size_t strip_rows(size_t left) {
  * is asked for; in rows that end within the last vector. */
 typedef enum layout { PACKED, ROWS, CUT_ROWS } layout;
 
+/* What micro does of a product: where its part begins, m rows of n columns. Apart from the product,
+ * whose strides and k it shares: a copy of that, changed, would be read by vectors right after it
+ * was written by words, and wait for all stores before it. For the same reason no two pointers are
+ * neighbours here that are so there. */
+typedef struct place {
+  const float *a;
+  size_t m;
+  const float *b;
+  size_t n;
+  float *c;
+  const float *base;
+} place;
+
 /* Asks for the lines that micro will read or write at its end, while its sums run. */
-ALWAYS_INLINE void ask_for_c(const size_t rows, const size_t vectors, const tpti_gemm *g) {
+ALWAYS_INLINE void ask_for_c(const size_t rows, const size_t vectors, const tpti_gemm *g,
+                             const place *at) {
   UNROLL
   for (size_t i = 0; i < rows; i++) {
     UNROLL
     for (size_t v = 0; v < vectors; v++) {
-      __builtin_prefetch(g->c + i * g->c_row + v * V_LANES);
+      __builtin_prefetch(at->c + i * g->c_row + v * V_LANES);
     }
   }
 }
@@ -52,10 +66,10 @@ ALWAYS_INLINE void ask_for_c(const size_t rows, const size_t vectors, const tpti
 /* sum += A B; see micro. */
 ALWAYS_INLINE void add_products(v_f32 sum[GEMM_ROWS][GEMM_VECTORS], const size_t rows,
                                 const size_t vectors, const layout b_is, const tpti_gemm *g,
-                                v_mask mask) {
-  const size_t b_row = b_is == PACKED ? PANEL : g->b_row;
-  const float *a = g->a, *b = g->b;
-  for (size_t p = 0; p < g->k; p++, a += g->a_col, b += b_row) {
+                                const place *at, v_mask mask) {
+  const size_t b_row = b_is == PACKED ? PANEL : g->b_row, a_row = g->a_row, a_col = g->a_col;
+  const float *a = at->a, *b = at->b;
+  for (size_t left = g->k; left > 0; left--, a += a_col, b += b_row) {
     v_f32 row[GEMM_VECTORS];
     UNROLL
     for (size_t v = 0; v < vectors; v++) {
@@ -65,7 +79,7 @@ ALWAYS_INLINE void add_products(v_f32 sum[GEMM_ROWS][GEMM_VECTORS], const size_t
     }
     UNROLL
     for (size_t i = 0; i < rows; i++) {
-      v_f32 x = v_set1(a[i * g->a_row]);
+      v_f32 x = v_set1(a[i * a_row]);
       UNROLL
       for (size_t v = 0; v < vectors; v++) sum[i][v] = v_fma(x, row[v], sum[i][v]);
     }
@@ -75,23 +89,23 @@ ALWAYS_INLINE void add_products(v_f32 sum[GEMM_ROWS][GEMM_VECTORS], const size_t
 /* C [rows, PANEL or less] = base + A B, all sums in registers. rows and vectors are constants where
  * this is called. */
 ALWAYS_INLINE void micro(const size_t rows, const size_t vectors, const layout b_is,
-                         const tpti_gemm *g) {
+                         const tpti_gemm *g, const place *at) {
   v_f32 sum[GEMM_ROWS][GEMM_VECTORS];
-  const size_t last = g->n - (vectors - 1) * V_LANES; /* columns of the last vector */
+  const size_t last = at->n - (vectors - 1) * V_LANES; /* columns of the last vector */
   const v_mask mask = v_mask_n(last);
   UNROLL
   for (size_t i = 0; i < rows; i++) {
     UNROLL
     for (size_t v = 0; v < vectors; v++) sum[i][v] = v_zero();
   }
-  if (b_is == PACKED) ask_for_c(rows, vectors, g);
-  add_products(sum, rows, vectors, b_is, g, mask);
+  if (b_is == PACKED) ask_for_c(rows, vectors, g, at);
+  add_products(sum, rows, vectors, b_is, g, at, mask);
   UNROLL
   for (size_t i = 0; i < rows; i++) {
     UNROLL
     for (size_t v = 0; v < vectors; v++) {
-      float *c = g->c + i * g->c_row + v * V_LANES;
-      const float *base = g->base ? g->base + i * g->base_row + v * V_LANES : NULL;
+      float *c = at->c + i * g->c_row + v * V_LANES;
+      const float *base = at->base ? at->base + i * g->base_row + v * V_LANES : NULL;
       if (v < vectors - 1 || last == V_LANES) {
         v_store(c, base ? v_add(v_load(base), sum[i][v]) : sum[i][v]);
       } else {
@@ -102,98 +116,98 @@ ALWAYS_INLINE void micro(const size_t rows, const size_t vectors, const layout b
 }
 
 /* micro with its number of rows made a constant. */
-ALWAYS_INLINE void micro_rows(const size_t vectors, const layout b_is, const tpti_gemm *g) {
-  switch (g->m) {
+ALWAYS_INLINE void micro_rows(const size_t vectors, const layout b_is, const tpti_gemm *g,
+                              const place *at) {
+  switch (at->m) {
   case 1:
-    micro(1, vectors, b_is, g);
+    micro(1, vectors, b_is, g, at);
     break;
   case 2:
-    micro(2, vectors, b_is, g);
+    micro(2, vectors, b_is, g, at);
     break;
   case 3:
-    micro(3, vectors, b_is, g);
+    micro(3, vectors, b_is, g, at);
     break;
   case 4:
-    micro(4, vectors, b_is, g);
+    micro(4, vectors, b_is, g, at);
     break;
   case 5:
-    micro(5, vectors, b_is, g);
+    micro(5, vectors, b_is, g, at);
     break;
 #if GEMM_ROWS > 6
   case 6:
-    micro(6, vectors, b_is, g);
+    micro(6, vectors, b_is, g, at);
     break;
   case 7:
-    micro(7, vectors, b_is, g);
+    micro(7, vectors, b_is, g, at);
     break;
 #endif
 #if GEMM_ROWS > 8
   case 8:
-    micro(8, vectors, b_is, g);
+    micro(8, vectors, b_is, g, at);
     break;
   case 9:
-    micro(9, vectors, b_is, g);
+    micro(9, vectors, b_is, g, at);
     break;
   case 10:
-    micro(10, vectors, b_is, g);
+    micro(10, vectors, b_is, g, at);
     break;
   case 11:
-    micro(11, vectors, b_is, g);
+    micro(11, vectors, b_is, g, at);
     break;
 #endif
   default:
-    micro(GEMM_ROWS, vectors, b_is, g);
+    micro(GEMM_ROWS, vectors, b_is, g, at);
   }
 }
 
 /* A strip of A times a packed panel of B. */
-static void micro_packed(const tpti_gemm *g) {
-  switch ((g->n + V_LANES - 1) / V_LANES) {
+static void micro_packed(const tpti_gemm *g, const place *at) {
+  switch ((at->n + V_LANES - 1) / V_LANES) {
   case 1:
-    micro_rows(1, PACKED, g);
+    micro_rows(1, PACKED, g, at);
     break;
 #if GEMM_VECTORS > 2
   case 2:
-    micro_rows(2, PACKED, g);
+    micro_rows(2, PACKED, g, at);
     break;
 #endif
   default:
-    micro_rows(GEMM_VECTORS, PACKED, g);
+    micro_rows(GEMM_VECTORS, PACKED, g, at);
   }
 }
 
 /* The same, B where it is. */
-static void micro_strided(const tpti_gemm *g) {
-  switch ((g->n + V_LANES - 1) / V_LANES) {
+static void micro_strided(const tpti_gemm *g, const place *at) {
+  switch ((at->n + V_LANES - 1) / V_LANES) {
   case 1:
-    micro_rows(1, CUT_ROWS, g);
+    micro_rows(1, CUT_ROWS, g, at);
     break;
 #if GEMM_VECTORS > 2
   case 2:
-    micro_rows(2, CUT_ROWS, g);
+    micro_rows(2, CUT_ROWS, g, at);
     break;
 #endif
   default:
-    if (g->n == PANEL)
-      micro_rows(GEMM_VECTORS, ROWS, g);
+    if (at->n == PANEL)
+      micro_rows(GEMM_VECTORS, ROWS, g, at);
     else
-      micro_rows(GEMM_VECTORS, CUT_ROWS, g);
+      micro_rows(GEMM_VECTORS, CUT_ROWS, g, at);
   }
 }
 
-static void product(const tpti_gemm *whole) {
-  tpti_gemm g = *whole;
-  for (size_t j = 0; j < whole->n; j += PANEL) {
-    g.b = whole->b + j;
-    g.n = least(PANEL, whole->n - j);
-    for (size_t i = 0; i < whole->m; i += g.m) {
-      g.m = strip_rows(whole->m - i);
-      g.a = whole->a + i * whole->a_row;
-      g.c = whole->c + i * whole->c_row + j;
-      g.base = whole->base ? whole->base + i * whole->base_row + j : NULL;
-      micro_strided(&g);
+static void product(const tpti_gemm *g) {
+  for (size_t j = 0; j < g->n; j += PANEL)
+    for (size_t i = 0, rows; i < g->m; i += rows) {
+      rows = strip_rows(g->m - i);
+      const place at = {.a = g->a + i * g->a_row,
+                        .b = g->b + j,
+                        .c = g->c + i * g->c_row + j,
+                        .base = g->base ? g->base + i * g->base_row + j : NULL,
+                        .m = rows,
+                        .n = least(PANEL, g->n - j)};
+      micro_strided(g, &at);
     }
-  }
 }
 
 /* A square of V_LANES rows, of which some may be missing (then 0), transposed into rows of out. */
@@ -308,13 +322,14 @@ static void pack_a(float *out, const tpti_gemm *g) {
 
 /* One strip of A against the packed panels of a block. */
 static void strip_times_panels(const tpti_gemm *strip, const float *panels) {
-  tpti_gemm g = *strip;
   for (size_t j = 0; j < strip->n; j += PANEL) {
-    g.n = least(PANEL, strip->n - j);
-    g.b = panels + j * g.k;
-    g.c = strip->c + j;
-    g.base = strip->base ? strip->base + j : NULL;
-    micro_packed(&g);
+    const place at = {.a = strip->a,
+                      .b = panels + j * strip->k,
+                      .c = strip->c + j,
+                      .base = strip->base ? strip->base + j : NULL,
+                      .m = strip->m,
+                      .n = least(PANEL, strip->n - j)};
+    micro_packed(strip, &at);
   }
 }
 

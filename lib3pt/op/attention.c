@@ -8,11 +8,16 @@
 #include "kernel/kernel.h"
 #include "op/attention_amx.h"
 
-/* A block of scores is BLOCK queries against BLOCK keys, done in strips of STRIP queries, so that
- * what lies above the diagonal is cut off finely; STRIP is the widest vector, for the columns that
- * are cut. Keys (in the backward also values) are transposed DEPTH channels at a time, which keeps
- * them within the scratch's 1 MiB at any E. At most HEADS query heads share what was transposed. */
-enum { BLOCK = 128, STRIP = 16, DEPTH = 512, HEADS = 8 };
+/* Scores are held turned over, keys by queries (kernel/attention.h): what belongs to a query is
+ * then a lane, and q and dy are turned a STRIP of queries at a time. What lies above the diagonal
+ * is cut off by vectors, HALF a strip, where scores are made, and by FEW queries or keys where they
+ * are summed over. At most HEADS query heads share the keys of a forward. */
+enum { BLOCK = 128, STRIP = TPTI_SCORE_COLUMNS, HALF = STRIP / 2, FEW = 8, HEADS = 8 };
+
+/* With at most WIDE channels, rows are copied together before they are used again and again: at the
+ * distance of a position they would fall on a few sets of the first cache level. DEPTH channels are
+ * turned at once. */
+enum { WIDE = 256, DEPTH = 256, NEAR = BLOCK * WIDE };
 
 enum { LINE = 16 }; /* floats of a cache line */
 
@@ -21,6 +26,10 @@ typedef struct rows {
   const float *at;
   size_t stride, count;
 } rows;
+
+static rows rows_from(rows x, size_t first, size_t count) {
+  return (rows){x.at + first * x.stride, x.stride, count};
+}
 
 /* a [m, b.count] b [b.count, n]; a's elements lie a_row and a_col apart. */
 static tpti_gemm product_of(const float *a, size_t a_row, size_t a_col, rows b, size_t m,
@@ -36,63 +45,121 @@ static tpti_gemm product_of(const float *a, size_t a_row, size_t a_col, rows b, 
                      .k = b.count};
 }
 
-/* c = or, where add, += the product. */
+/* c = or, where add, += the product. That is changed where it is, as a copy would be made by wider
+ * loads than the stores just before, and wait for all of those. */
 static void multiply(const tpti_kernels *kernels, float *c, size_t c_row, bool add,
-                     tpti_gemm product) {
-  product.c = c, product.c_row = c_row;
-  product.base = add ? c : NULL, product.base_row = c_row;
-  kernels->product(&product);
+                     tpti_gemm *product) {
+  product->c = c, product->c_row = c_row;
+  product->base = add ? c : NULL, product->base_row = c_row;
+  kernels->product(product);
 }
 
-/* t [E, BLOCK] = x turned over, where it fits at once. */
-static void turn(const tpti_kernels *kernels, float *t, rows x, size_t E) {
-  if (E <= DEPTH) kernels->transpose(t, BLOCK, x.at, x.stride, x.count, E);
+/* The rows together at `to` [NEAR], or where they are. */
+static rows near(const tpti_kernels *kernels, float *to, rows x, size_t E) {
+  if (E > WIDE) return x;
+  kernels->copy_rows(to, x.at, x.stride, x.count, E);
+  return (rows){to, E, x.count};
 }
 
-/* s [x.count, y.count] = x y^T, rows BLOCK apart; t is what turn made of y. */
-static void multiply_turned(const tpti_kernels *kernels, float *s, float *t, rows x, rows y,
-                            size_t E) {
+/* t [DEPTH, STRIP] = channels e on of a strip of queries turned over; missing queries are 0. */
+static void turn(const tpti_kernels *kernels, float *t, rows queries, size_t e, size_t E) {
+  size_t depth = least(DEPTH, E - e);
+  if (queries.count < STRIP) memset(t, 0, depth * STRIP * sizeof *t);
+  kernels->transpose(t, STRIP, queries.at + e, queries.stride, queries.count, depth);
+}
+
+/* s [keys, STRIP] = keys . queries, of which t holds what turn made, where it fits; rows s_row
+ * apart, as far as the first queries see them. The later half of the strip sees HALF keys more. */
+static void strip_scores(const tpti_kernels *kernels, float *s, size_t s_row, float *t, rows keys,
+                         rows queries, size_t E, ptrdiff_t lead) {
+  ptrdiff_t seen = lead + HALF;
+  size_t early = seen <= 0 ? 0 : least(keys.count, (size_t)seen);
   for (size_t e = 0; e < E; e += DEPTH) {
-    rows turned = {t, BLOCK, least(DEPTH, E - e)};
-    if (E > DEPTH) kernels->transpose(t, BLOCK, y.at + e, y.stride, y.count, turned.count);
-    multiply(kernels, s, BLOCK, e > 0, product_of(x.at + e, x.stride, 1, turned, x.count, y.count));
+    rows turned = {t, STRIP, least(DEPTH, E - e)};
+    const float *k = keys.at + e;
+    if (E > DEPTH) turn(kernels, t, queries, e, E);
+    tpti_gemm both = product_of(k, keys.stride, 1, turned, early, STRIP);
+    multiply(kernels, s, s_row, e > 0, &both);
+    turned.at += HALF;
+    tpti_gemm late =
+        product_of(k + early * keys.stride, keys.stride, 1, turned, keys.count - early, HALF);
+    multiply(kernels, s + early * s_row + HALF, s_row, e > 0, &late);
+  }
+}
+
+/* Of n keys those that queries up to number `last` of a strip see. */
+static size_t seen_by(size_t n, ptrdiff_t lead, size_t last) {
+  ptrdiff_t seen = lead + (ptrdiff_t)last + 1;
+  return seen <= 0 ? 0 : least(n, (size_t)seen);
+}
+
+/* out [queries, E] = or += s^T x, s [x.count, STRIP or more columns], for `queries` queries of
+ * which the first sees lead + 1 of the rows of x. */
+static void strip_sums(const tpti_kernels *kernels, float *out, size_t out_row, bool add,
+                       const float *s, size_t s_row, rows x, size_t queries, size_t E,
+                       ptrdiff_t lead) {
+  size_t step = lead + 1 < (ptrdiff_t)x.count ? FEW : queries;
+  for (size_t r = 0; r < queries; r += step) {
+    size_t m = least(step, queries - r), n = seen_by(x.count, lead, r + m - 1);
+    tpti_gemm product = product_of(s + r, 1, s_row, (rows){x.at, x.stride, n}, m, E);
+    multiply(kernels, out + r * out_row, out_row, add, &product);
   }
 }
 
 /* ---- forward ---- */
 
 typedef struct forward_scratch {
-  float keys[DEPTH * BLOCK];
-  float scores[STRIP * BLOCK];
+  float keys[NEAR], values[NEAR];
+  float turned[DEPTH * STRIP], scores[BLOCK * STRIP];
   float max[HEADS * BLOCK], sum[HEADS * BLOCK];
 } forward_scratch;
 
-/* Asks for the next strip's rows of one head: they lie too far apart for the processor to guess. */
-static void fetch_ahead(const float *x, size_t stride, size_t E, size_t left) {
-  for (size_t i = STRIP; i < least(left, 2 * STRIP); i++)
-    for (size_t e = 0; e < E; e += LINE) __builtin_prefetch(x + i * stride + e);
+/* Keys u on, and their values. */
+typedef struct keys {
+  size_t u;
+  rows k, v;
+} keys;
+
+/* While the first keys are at work: asks for where y goes, and for the next queries of the head. */
+static tpti_score_soon forward_soon(const forward *f, const piece *p, rows q, float *y, size_t r) {
+  const tpti_attention *a = f->a;
+  tpti_score_soon soon = {.at = {y}, .stride = {a->y_stride}, .rows = q.count, .E = a->E};
+  if (r + STRIP + q.count > p->rows) return soon;
+  soon.at[1] = q.at + STRIP * q.stride, soon.stride[1] = q.stride;
+  return soon;
 }
 
-/* Queries p->t + r on of head p->head + h against n keys from u on. */
-static void forward_strip(const forward *f, const piece *p, forward_scratch *w, size_t h, size_t r,
-                          size_t u, size_t n) {
+/* A strip of queries against a block of keys, of which it sees strip->keys. */
+static void forward_block(const forward *f, forward_scratch *w, rows q, const keys *x,
+                          tpti_score_sums to, const tpti_score_strip *strip) {
+  size_t E = f->a->E;
+  rows k = rows_from(x->k, 0, strip->keys), v = rows_from(x->v, 0, strip->keys);
+  bool first = x->u == 0;
+  float *y = to.y;
+  if (first) to.y = NULL;
+  strip_scores(f->kernels, w->scores, STRIP, w->turned, k, q, E, strip->lead);
+  f->kernels->strip_softmax(w->scores, &to, q.count, strip);
+  strip_sums(f->kernels, y, to.y_stride, !first, w->scores, STRIP, v, q.count, E, strip->lead);
+}
+
+/* Queries p->t + r on of head p->head + h against the keys x, a block at a time. */
+static void forward_strip(const forward *f, const piece *p, forward_scratch *w, const keys *x,
+                          size_t h, size_t r) {
   const tpti_attention *a = f->a;
-  size_t m = least(STRIP, p->rows - r), t = p->t + r, end = a->first + t + m;
-  if (end <= u) return;
-  size_t y = y_at(a, p->b, t, p->head + h), kv = kv_at(a, p->b, u, p->kv);
-  tpti_score_shape shape = {m, least(n, end - u), BLOCK, (ptrdiff_t)(a->first + t + 1 - u)};
-  rows q = {f->q + q_at(a, p->b, t, p->head + h), a->q_stride, m};
-  if (u == 0) {
-    fetch_ahead(q.at, q.stride, a->E, p->rows - r);
-    fetch_ahead(f->y + y, a->y_stride, a->E, p->rows - r);
+  size_t t = p->t + r;
+  rows q = {f->q + q_at(a, p->b, t, p->head + h), a->q_stride, least(STRIP, p->rows - r)};
+  float *y = f->y + y_at(a, p->b, t, p->head + h);
+  tpti_score_sums to = {w->max + h * BLOCK + r, w->sum + h * BLOCK + r, y, a->y_stride, a->E};
+  if (a->E <= DEPTH) turn(f->kernels, w->turned, q, 0, a->E);
+  for (size_t c = 0; c < x->k.count; c += BLOCK) {
+    size_t n = least(BLOCK, x->k.count - c);
+    keys part = {x->u + c, rows_from(x->k, c, n), rows_from(x->v, c, n)};
+    ptrdiff_t lead = (ptrdiff_t)(a->first + t) - (ptrdiff_t)part.u;
+    tpti_score_strip strip = {seen_by(n, lead, q.count - 1), STRIP, lead, f->scale, {.rows = 0}};
+    if (strip.keys == 0) return;
+    if (part.u == 0) strip.soon = forward_soon(f, p, q, y, r);
+    forward_block(f, w, q, &part, to, &strip);
   }
-  multiply_turned(f->kernels, w->scores, w->keys, q, (rows){f->k + kv, a->kv_stride, shape.cols},
-                  a->E);
-  float *max = w->max + h * BLOCK + r, *sum = w->sum + h * BLOCK + r;
-  tpti_score_sums to = {max, sum, f->y + y, a->y_stride, a->E};
-  f->kernels->score_softmax(w->scores, &to, f->scale, &shape);
-  rows v = {f->v + kv, a->kv_stride, shape.cols};
-  multiply(f->kernels, to.y, to.y_stride, u > 0, product_of(w->scores, BLOCK, 1, v, m, a->E));
 }
 
 static void forward_finish(const forward *f, const piece *p, forward_scratch *w, size_t h) {
@@ -108,18 +175,24 @@ static void forward_start(forward_scratch *w, size_t queries) {
   for (size_t i = 0; i < queries; i++) w->max[i] = -INFINITY, w->sum[i] = 0;
 }
 
+/* Keys that are held together at once: whole blocks. */
+static size_t span_of(const tpti_attention *a) {
+  return a->E > WIDE ? BLOCK : NEAR / a->E / BLOCK * BLOCK;
+}
+
 static void forward_item(void *argument, size_t item, void *scratch) {
   const forward *f = argument;
   const tpti_attention *a = f->a;
   forward_scratch *w = scratch;
   piece p = piece_of(&f->cut, a, item);
-  size_t end = a->first + p.t + p.rows;
+  size_t end = a->first + p.t + p.rows, span = span_of(a);
   forward_start(w, p.heads * BLOCK);
-  for (size_t u = 0; u < end; u += BLOCK) {
-    rows k = {f->k + kv_at(a, p.b, u, p.kv), a->kv_stride, least(BLOCK, end - u)};
-    turn(f->kernels, w->keys, k, a->E);
+  for (size_t u = 0; u < end; u += span) {
+    size_t n = least(span, end - u), kv = kv_at(a, p.b, u, p.kv);
+    keys x = {u, near(f->kernels, w->keys, (rows){f->k + kv, a->kv_stride, n}, a->E),
+              near(f->kernels, w->values, (rows){f->v + kv, a->kv_stride, n}, a->E)};
     for (size_t h = 0; h < p.heads; h++)
-      for (size_t r = 0; r < p.rows; r += STRIP) forward_strip(f, &p, w, h, r, u, k.count);
+      for (size_t r = 0; r < p.rows; r += STRIP) forward_strip(f, &p, w, &x, h, r);
   }
   for (size_t h = 0; h < p.heads; h++) forward_finish(f, &p, w, h);
 }
@@ -148,7 +221,8 @@ static void single_item(void *argument, size_t item, void *scratch) {
     tpti_score_shape shape = {p.heads, n, BLOCK, (ptrdiff_t)n};
     f->kernels->score_softmax(w->scores, &to, f->scale, &shape);
     rows v = {f->v + kv, a->kv_stride, n};
-    multiply(f->kernels, to.y, a->E, u > 0, product_of(w->scores, BLOCK, 1, v, p.heads, a->E));
+    tpti_gemm product = product_of(w->scores, BLOCK, 1, v, p.heads, a->E);
+    multiply(f->kernels, to.y, a->E, u > 0, &product);
   }
   f->kernels->score_finish(f->lse ? f->lse + p.b * a->H + p.head : NULL, 1, &to, p.heads);
 }
@@ -184,9 +258,18 @@ void tpti_attention_forward(tpti_run *run, float *y, float *lse, const float *q,
 
 /* ---- backward ---- */
 
+/* Floats from row to row of a block of scores: no power of two, so that a column of them does not
+ * fall on a few sets of the first cache level. */
+enum { APART = BLOCK + LINE };
+
+/* Keys that queries are read for at once, at most. */
+enum { KEYS = 2 * BLOCK };
+
 typedef struct backward_scratch {
-  float keys[DEPTH * BLOCK], values[DEPTH * BLOCK];
-  float p[BLOCK * BLOCK], ds[BLOCK * BLOCK];
+  float keys[NEAR], values[NEAR], q[NEAR], dy[NEAR];
+  float turned[DEPTH * STRIP];
+  float p[KEYS * APART], ds[KEYS * APART]; /* keys by queries */
+  float lse[BLOCK], delta[BLOCK];
 } backward_scratch;
 
 static cut backward_cut(const tpti_attention *a) { return cut_of(a, a->T, 1, SIZE_MAX); }
@@ -204,53 +287,106 @@ size_t tpti_attention_work_most(const tpti_attention *a, size_t room, size_t lon
   return together > cut_apart ? together : cut_apart;
 }
 
-/* One head's queries against a block of keys u .. u + n - 1; its scores are at p and ds. */
-typedef struct strip {
-  size_t b, kv, head, t, m, u, n;
-  float *p, *ds;
-} strip;
+/* One head's queries t on against a block of keys u on: k, v, q and dy are theirs. */
+typedef struct block {
+  size_t b, head, end, t, u; /* the last head of the item is end - 1 */
+  rows k, v, q, dy;
+} block;
 
-/* p, ds, and dq. */
-static void backward_strip(const backward *g, backward_scratch *w, const strip *s) {
+static ptrdiff_t lead_of(const block *x) { return (ptrdiff_t)x->t - (ptrdiff_t)x->u; }
+
+/* While queries r on are at work: asks for where their dq goes, and for as many of the queries that
+ * come next: of the same head, the next head, the next keys. */
+static tpti_score_soon soon_of(const backward *g, const block *x, size_t r) {
   const tpti_attention *a = g->a;
-  size_t q = q_at(a, s->b, s->t, s->head), kv = kv_at(a, s->b, s->u, s->kv);
-  size_t row = (s->b * a->T + s->t) * a->H + s->head;
-  tpti_score_shape shape = {s->m, least(s->n, s->t + s->m - s->u), BLOCK,
-                            (ptrdiff_t)(s->t + 1 - s->u)};
-  rows k = {g->k + kv, a->kv_stride, shape.cols}, v = {g->v + kv, a->kv_stride, shape.cols};
-  rows dy = {g->dy + y_at(a, s->b, s->t, s->head), a->y_stride, s->m};
-  multiply_turned(g->kernels, s->p, w->keys, (rows){g->q + q, a->q_stride, s->m}, k, a->E);
-  multiply_turned(g->kernels, s->ds, w->values, dy, v, a->E);
-  g->kernels->score_gradient(s->p, s->ds, g->lse + row, g->work + row, a->H, g->scale, &shape);
-  if (s->t == 0) memset(s->ds, 0, shape.cols * sizeof *s->ds); /* position 0: exactly 0 */
-  multiply(g->kernels, g->dq + q, a->q_stride, s->u > 0,
-           product_of(s->ds, BLOCK, 1, k, s->m, a->E));
+  size_t t = x->t + BLOCK, head = x->head;
+  tpti_score_soon soon = {.rows = least(STRIP, x->q.count - r), .E = a->E};
+  soon.at[0] = g->dq + q_at(a, x->b, x->t + r, head), soon.stride[0] = a->q_stride;
+  if (t >= a->T) t = x->u, head++;
+  if (head == x->end || t + r + soon.rows > a->T) return soon;
+  soon.at[1] = g->q + q_at(a, x->b, t + r, head), soon.stride[1] = a->q_stride;
+  soon.at[2] = g->dy + y_at(a, x->b, t + r, head), soon.stride[2] = a->y_stride;
+  if (x->u > 0) return soon;
+  soon.at[3] = g->y + y_at(a, x->b, t + r, head), soon.stride[3] = a->y_stride;
+  return soon;
 }
 
-/* dk and dv from a block of queries: strips of keys, each with the queries that may see it. The
- * block on the diagonal of the first head is the first to come to every key. */
-static void backward_keys(const backward *g, const piece *p, const strip *s) {
-  const tpti_attention *a = g->a;
-  bool diagonal = s->t == s->u, first = diagonal && s->head == p->head;
-  for (size_t c = 0; c < s->n; c += STRIP) {
-    size_t r = diagonal ? c : 0, m = least(STRIP, s->n - c), at = r * BLOCK + c;
-    sink to = sink_of(g, p, s->u + c);
-    rows q = {g->q + q_at(a, s->b, s->t + r, s->head), a->q_stride, s->m - r};
-    rows dy = {g->dy + y_at(a, s->b, s->t + r, s->head), a->y_stride, s->m - r};
-    multiply(g->kernels, to.dk, to.stride, !first, product_of(s->ds + at, 1, BLOCK, q, m, a->E));
-    multiply(g->kernels, to.dv, to.stride, !first, product_of(s->p + at, 1, BLOCK, dy, m, a->E));
-  }
+/* p and ds of the block's queries r on. */
+static void backward_strip(const backward *g, backward_scratch *w, const block *x, size_t r) {
+  const tpti_kernels *kernels = g->kernels;
+  size_t m = least(STRIP, x->q.count - r), E = g->a->E;
+  ptrdiff_t lead = lead_of(x) + (ptrdiff_t)r;
+  size_t n = seen_by(x->k.count, lead, m - 1);
+  float *p = w->p + r, *ds = w->ds + r;
+  rows q = rows_from(x->q, r, m), dy = rows_from(x->dy, r, m);
+  if (E <= DEPTH) turn(kernels, w->turned, q, 0, E);
+  strip_scores(kernels, p, APART, w->turned, rows_from(x->k, 0, n), q, E, lead);
+  if (E <= DEPTH) turn(kernels, w->turned, dy, 0, E);
+  strip_scores(kernels, ds, APART, w->turned, rows_from(x->v, 0, n), dy, E, lead);
+  tpti_score_strip strip = {n, APART, lead, g->scale, soon_of(g, x, r)};
+  kernels->strip_gradient(p, ds, w->lse + r, w->delta + r, &strip);
 }
 
-/* One head's queries t .. t + m - 1 against the block of keys at u. */
-static void backward_block(const backward *g, const piece *p, backward_scratch *w, strip block) {
-  for (size_t r = 0; r < block.m; r += STRIP) {
-    strip s = block;
-    s.t += r, s.m = least(STRIP, block.m - r);
-    s.p += r * BLOCK, s.ds += r * BLOCK;
-    backward_strip(g, w, &s);
+/* dk and dv of m keys c on from the queries r on. */
+static void keys_from(const backward *g, const piece *p, const backward_scratch *w, const block *x,
+                      size_t c, size_t m, size_t r, bool add) {
+  size_t at = c * APART + r, left = x->q.count - r, E = g->a->E;
+  sink to = sink_of(g, p, x->u + c);
+  rows q = rows_from(x->q, r, left), dy = rows_from(x->dy, r, left);
+  tpti_gemm of_q = product_of(w->ds + at, APART, 1, q, m, E);
+  multiply(g->kernels, to.dk, to.stride, add, &of_q);
+  tpti_gemm of_dy = product_of(w->p + at, APART, 1, dy, m, E);
+  multiply(g->kernels, to.dv, to.stride, add, &of_dy);
+}
+
+/* dk and dv from a block of queries: of the keys before it, then of those on the diagonal, a few
+ * with the queries that see them. The first head's diagonal is the first to come to a key. */
+static void backward_keys(const backward *g, const piece *p, const backward_scratch *w,
+                          const block *x) {
+  size_t n = x->k.count, before = least(n, x->t - x->u), end = least(n, before + x->q.count);
+  if (before > 0) keys_from(g, p, w, x, 0, before, 0, true);
+  for (size_t c = before; c < end; c += FEW)
+    keys_from(g, p, w, x, c, least(FEW, end - c), c - before, x->head != p->head);
+}
+
+/* The first keys see all queries. */
+static void block_deltas(const backward *g, const block *x) {
+  const tpti_attention *a = g->a;
+  g->kernels->row_dots(&(tpti_row_dots){.dots = g->work + (x->b * a->T + x->t) * a->H + x->head,
+                                        .x = x->dy.at,
+                                        .y = g->y + y_at(a, x->b, x->t, x->head),
+                                        .dots_stride = a->H,
+                                        .x_stride = x->dy.stride,
+                                        .y_stride = a->y_stride,
+                                        .rows = x->dy.count,
+                                        .E = a->E});
+}
+
+static void backward_block(const backward *g, const piece *p, backward_scratch *w, const block *x) {
+  const tpti_attention *a = g->a;
+  size_t m = x->q.count, row = (x->b * a->T + x->t) * a->H + x->head;
+  if (x->u == 0) block_deltas(g, x);
+  for (size_t i = 0; i < m; i++) {
+    w->lse[i] = g->lse[row + i * a->H];
+    w->delta[i] = g->work[row + i * a->H];
   }
-  backward_keys(g, p, &block);
+  for (size_t r = 0; r < m; r += STRIP) backward_strip(g, w, x, r);
+  if (x->t == 0) w->ds[0] = 0; /* position 0: exactly 0 */
+  strip_sums(g->kernels, g->dq + q_at(a, x->b, x->t, x->head), a->q_stride, x->u > 0, w->ds, APART,
+             x->k, m, a->E, lead_of(x));
+  backward_keys(g, p, w, x);
+}
+
+/* The keys of x against all queries of one head that see one of them. */
+static void backward_head(const backward *g, const piece *p, backward_scratch *w, block *x) {
+  const tpti_attention *a = g->a;
+  for (x->t = x->u; x->t < a->T; x->t += BLOCK) {
+    size_t m = least(BLOCK, a->T - x->t);
+    rows q = {g->q + q_at(a, x->b, x->t, x->head), a->q_stride, m};
+    rows dy = {g->dy + y_at(a, x->b, x->t, x->head), a->y_stride, m};
+    x->q = near(g->kernels, w->q, q, a->E), x->dy = near(g->kernels, w->dy, dy, a->E);
+    backward_block(g, p, w, x);
+  }
 }
 
 static void backward_item(void *argument, size_t item, void *scratch) {
@@ -258,15 +394,13 @@ static void backward_item(void *argument, size_t item, void *scratch) {
   const tpti_attention *a = g->a;
   backward_scratch *w = scratch;
   piece p = piece_of(&g->cut, a, item);
-  backward_deltas(g, &p);
-  for (size_t u = 0; u < a->T; u += BLOCK) {
-    size_t kv = kv_at(a, p.b, u, p.kv), n = least(BLOCK, a->T - u);
-    turn(g->kernels, w->keys, (rows){g->k + kv, a->kv_stride, n}, a->E);
-    turn(g->kernels, w->values, (rows){g->v + kv, a->kv_stride, n}, a->E);
-    for (size_t h = p.head; h < p.head + p.heads; h++)
-      for (size_t t = u; t < a->T; t += BLOCK)
-        backward_block(g, &p, w,
-                       (strip){p.b, p.kv, h, t, least(BLOCK, a->T - t), u, n, w->p, w->ds});
+  size_t span = least(KEYS, span_of(a));
+  for (size_t u = 0; u < a->T; u += span) {
+    size_t kv = kv_at(a, p.b, u, p.kv), n = least(span, a->T - u);
+    block x = {.b = p.b, .end = p.head + p.heads, .u = u};
+    x.k = near(g->kernels, w->keys, (rows){g->k + kv, a->kv_stride, n}, a->E);
+    x.v = near(g->kernels, w->values, (rows){g->v + kv, a->kv_stride, n}, a->E);
+    for (x.head = p.head; x.head < x.end; x.head++) backward_head(g, &p, w, &x);
   }
 }
 

@@ -5,25 +5,45 @@
 
 #include "kernel/kernel.h"
 
-/* Bytes of W that one item reads: some 8 us at the speed of memory, by which the threads may end
- * apart. Small matrices are cut finer, into ITEMS. For more than a row of x as many rows of W as
- * the kernel does at once. */
-enum { ITEM_BYTES = 1 << 18, LEAST_BYTES = 1 << 14, ITEMS = 16, MULTIPLE = 4, MANY_STEP = 64 };
+/* Bytes of W that one item reads: so many that a stream of memory gets going. Small matrices are
+ * cut finer, into ITEMS; the last TAIL items again, each into PIECES, so that the threads end
+ * within a microsecond or two of each other. For more than a row of x as many rows of W as the
+ * kernel does at once, and PIECES of no less than LEAST_MANY. */
+enum { ITEM_BYTES = 1 << 18, LEAST_BYTES = 1 << 14, ITEMS = 16, TAIL = 2, PIECES = 8 };
+enum { MULTIPLE = 4, MANY_STEP = 64, LEAST_MANY = 16 };
 
 static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 
-size_t tpti_linear_rows_step(const tpti_linear_rows *map) {
-  assert(map->in > 0);
-  size_t row = map->in * tpti_form_bytes(map->w.form), bytes = ceil_div(map->out, ITEMS) * row;
-  if (bytes < LEAST_BYTES) bytes = LEAST_BYTES;
-  if (bytes > ITEM_BYTES) bytes = ITEM_BYTES;
-  size_t step = ceil_div(bytes, row * MULTIPLE) * MULTIPLE;
-  if (map->M > 1 && step < MANY_STEP && map->out >= ITEMS * MANY_STEP / 2) step = MANY_STEP;
-  return step < TPTI_LINEAR_STEP ? step : TPTI_LINEAR_STEP;
+/* Rows of W, `row` bytes each. */
+static size_t rows_of(size_t bytes, size_t row) {
+  return ceil_div(bytes, row * MULTIPLE) * MULTIPLE;
 }
 
-size_t tpti_linear_rows_items(const tpti_linear_rows *map) {
-  return ceil_div(map->out, tpti_linear_rows_step(map));
+static size_t clamp(size_t value, size_t least, size_t most) {
+  return value < least ? least : value > most ? most : value;
+}
+
+tpti_rows_cut tpti_linear_rows_cut(const tpti_linear_rows *map, size_t matrices) {
+  assert(map->in > 0);
+  size_t row = matrices * map->in * tpti_form_bytes(map->w.form);
+  size_t bytes = clamp(ceil_div(map->out, ITEMS) * row, LEAST_BYTES, ITEM_BYTES);
+  size_t step = rows_of(bytes, row), fine = rows_of(clamp(bytes / PIECES, LEAST_BYTES, bytes), row);
+  if (map->M > 1 && map->out >= ITEMS * MANY_STEP / 2) {
+    step = clamp(step, MANY_STEP, SIZE_MAX);
+    fine = clamp(fine, LEAST_MANY, SIZE_MAX);
+  }
+  tpti_rows_cut cut = {.out = map->out, .step = clamp(step, 0, TPTI_LINEAR_STEP)};
+  cut.fine = clamp(fine, 0, cut.step);
+  cut.whole = map->out / cut.step > TAIL ? map->out / cut.step - TAIL : 0;
+  cut.items = cut.whole + ceil_div(map->out - cut.whole * cut.step, cut.fine);
+  return cut;
+}
+
+tpti_rows_span tpti_linear_rows_span(const tpti_rows_cut *cut, size_t item) {
+  if (item < cut->whole) return (tpti_rows_span){item * cut->step, cut->step};
+  size_t first = cut->whole * cut->step + (item - cut->whole) * cut->fine;
+  size_t left = cut->out - first;
+  return (tpti_rows_span){first, left < cut->fine ? left : cut->fine};
 }
 
 void tpti_linear_rows_part(const tpti_kernels *kernels, const tpti_linear_rows *map, size_t first,
@@ -44,24 +64,29 @@ void tpti_linear_rows_part(const tpti_kernels *kernels, const tpti_linear_rows *
 typedef struct job {
   const tpti_linear_rows *map;
   const tpti_kernels *kernels;
-  size_t step;
+  tpti_rows_cut cut;
 } job;
 
 static void do_part(void *argument, size_t item, void *scratch) {
   const job *j = argument;
-  size_t first = item * j->step, left = j->map->out - first;
-  tpti_linear_rows_part(j->kernels, j->map, first, left < j->step ? left : j->step, scratch);
+  tpti_rows_span at = tpti_linear_rows_span(&j->cut, item);
+  tpti_linear_rows_part(j->kernels, j->map, at.first, at.count, scratch);
 }
 
 void tpti_linear_rows_run(tpti_run *run, const tpti_linear_rows *map) {
-  job j = {map, run->kernels, tpti_linear_rows_step(map)};
-  tpti_parallel(run, tpti_linear_rows_items(map), do_part, &j);
+  job j = {map, run->kernels, tpti_linear_rows_cut(map, 1)};
+  tpti_parallel(run, j.cut.items, do_part, &j);
 }
 
 enum { LINE = 64 };
 
-void tpti_linear_rows_fetch(const tpti_matrix *w, size_t in, size_t first, size_t count) {
-  const tpti_matrix part = tpti_matrix_from(*w, in, first);
-  size_t bytes = count * in * tpti_form_bytes(w->form);
-  for (size_t at = 0; at < bytes; at += LINE) __builtin_prefetch((const char *)part.values + at);
+size_t tpti_linear_rows_pieces(const tpti_matrix *w, size_t in, size_t rows) {
+  return ceil_div(rows * in * tpti_form_bytes(w->form), TPTI_FETCH_BYTES);
+}
+
+void tpti_linear_rows_fetch(const tpti_matrix *w, size_t in, tpti_rows_span rows, size_t piece) {
+  const tpti_matrix part = tpti_matrix_from(*w, in, rows.first);
+  size_t bytes = rows.count * in * tpti_form_bytes(w->form), from = piece * TPTI_FETCH_BYTES;
+  size_t to = clamp(bytes, 0, from + TPTI_FETCH_BYTES);
+  for (; from < to; from += LINE) __builtin_prefetch((const char *)part.values + from, 0, 2);
 }

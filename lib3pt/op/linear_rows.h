@@ -17,9 +17,19 @@ typedef struct tpti_linear_rows {
 /* The most rows of W in one item; bytes of work space of one. */
 enum { TPTI_LINEAR_STEP = 1024, TPTI_LINEAR_WORK = 1 << 17 };
 
-/* Rows of W that one item reads, a multiple of 4; and the items. */
-size_t tpti_linear_rows_step(const tpti_linear_rows *map);
-size_t tpti_linear_rows_items(const tpti_linear_rows *map);
+/* How W's rows are cut into items, by shape alone: `whole` items of `step` rows, then smaller ones
+ * of `fine`. Both are multiples of 4. */
+typedef struct tpti_rows_cut {
+  size_t out, step, fine, whole, items;
+} tpti_rows_cut;
+
+typedef struct tpti_rows_span {
+  size_t first, count;
+} tpti_rows_span;
+
+/* Where an item does the same rows of `matrices` matrices of this shape. */
+tpti_rows_cut tpti_linear_rows_cut(const tpti_linear_rows *map, size_t matrices);
+tpti_rows_span tpti_linear_rows_span(const tpti_rows_cut *cut, size_t item);
 
 /* Columns [first, first + count) of y, on this thread; work is TPTI_LINEAR_WORK bytes. */
 void tpti_linear_rows_part(const struct tpti_kernels *kernels, const tpti_linear_rows *map,
@@ -28,7 +38,10 @@ void tpti_linear_rows_part(const struct tpti_kernels *kernels, const tpti_linear
 /* All of y on the threads of the run. A row's bits are those it has alone, whatever M. */
 void tpti_linear_rows_run(tpti_run *run, const tpti_linear_rows *map);
 
-/* Brings rows [first, first + count) of a matrix into this thread's cache. */
-void tpti_linear_rows_fetch(const tpti_matrix *w, size_t in, size_t first, size_t count);
+/* Asks for one piece of some rows of a matrix, into this thread's second-level cache; does nothing
+ * where there is no such piece. */
+enum { TPTI_FETCH_BYTES = 1 << 12 };
+size_t tpti_linear_rows_pieces(const tpti_matrix *w, size_t in, size_t rows);
+void tpti_linear_rows_fetch(const tpti_matrix *w, size_t in, tpti_rows_span rows, size_t piece);
 
 #endif

@@ -10,12 +10,13 @@ enum { STAGES = 40, MOST_WIDTH = 9, ITEMS = STAGES * MOST_WIDTH };
 /* Stages of 1 to MOST_WIDTH items; each item writes the number of items that were done. */
 typedef struct work {
   size_t first[STAGES + 1], stage_of[ITEMS];
-  atomic_size_t done, fetched, early;
+  atomic_size_t done, fetched, early, late;
   atomic_int seen[ITEMS];
-  size_t slow;        /* rounds of an idle loop an item takes */
-  int plain[ITEMS];   /* written by an item, read by those of later stages without a lock */
-  tpti_run *stop;     /* stopped by the item `stop_at` */
-  atomic_int *cancel; /* set by it */
+  size_t slow;          /* rounds of an idle loop an item takes */
+  size_t pieces[ITEMS]; /* asked for; by the thread that does the item */
+  int plain[ITEMS];     /* written by an item, read by those of later stages without a lock */
+  tpti_run *stop;       /* stopped by the item `stop_at` */
+  atomic_int *cancel;   /* set by it */
   size_t stop_at;
 } work;
 
@@ -24,10 +25,14 @@ static size_t stage(const void *argument, size_t item) {
   return w->first[w->stage_of[item]];
 }
 
-static void fetch(const void *argument, size_t item) {
+/* An item has item % 5 pieces, each of them once and in its order; none is asked for after its end,
+ * nor when the item has been done. */
+static bool fetch(const void *argument, size_t item, size_t piece) {
   work *w = (work *)(uintptr_t)argument;
-  (void)item;
+  if (piece != w->pieces[item]++ || piece > item % 5 || w->plain[item])
+    atomic_fetch_add(&w->late, 1);
   atomic_fetch_add(&w->fetched, 1);
+  return piece < item % 5;
 }
 
 static void do_item(void *argument, size_t item, void *scratch) {
@@ -74,6 +79,7 @@ START_TEST(stages_follow_each_other) {
     tpti_chain chain = chain_of(&w, items);
     tpti_chain_run(&run, &chain);
     ck_assert_uint_eq(atomic_load(&w.early), 0);
+    ck_assert_uint_eq(atomic_load(&w.late), 0);
     ck_assert_uint_eq(atomic_load(&w.done), items);
     for (size_t i = 0; i < items; i++) ck_assert_int_eq(atomic_load(&w.seen[i]), 1);
     if (threads[_i] == 1) ck_assert_uint_eq(atomic_load(&w.fetched), 0);

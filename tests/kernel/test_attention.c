@@ -81,25 +81,152 @@ START_TEST(a_nan_shows_everywhere) {
 }
 END_TEST
 
-static void same_gradient(int _i, size_t width, ptrdiff_t seen) {
+/* ---- scores turned over ---- */
+
+enum { COLUMNS = TPTI_SCORE_COLUMNS, KEYS = 129 };
+
+static const size_t keys_of[] = {1, 2, 3, 5, 16, 31, 32, 33, 64, 100, KEYS};
+enum { KEY_COUNTS = sizeof keys_of / sizeof keys_of[0] };
+
+/* From a strip of which most columns see nothing to one that sees all. */
+static const ptrdiff_t leads[] = {-31, -16, -1, 0, 1, 15, 16, 40, 128, 500};
+enum { LEADS = sizeof leads / sizeof leads[0] };
+
+/* What a column does not see may be anything. */
+static void hide(float *s, const tpti_score_strip *strip) {
+  for (size_t u = 0; u < strip->keys; u++)
+    for (size_t j = 0; j < COLUMNS; j++)
+      if ((ptrdiff_t)u > strip->lead + (ptrdiff_t)j) s[u * strip->stride + j] = NAN;
+}
+
+/* Asks for rows ahead, which must change nothing; NULL is among them. */
+static tpti_score_strip strip_of(size_t keys, ptrdiff_t lead, const float *ahead) {
+  tpti_score_soon soon = {.at = {ahead, NULL, ahead}, .stride = {1, 0, 2}, .rows = 3, .E = 20};
+  return (tpti_score_strip){keys, COLUMNS + GAP, lead, 0.25f, soon};
+}
+
+/* Of the strip's queries only `rows` have a y; column 0 has seen nothing, the last one sees no new
+ * maximum. */
+static softmax_case columns_new(guarded *g, const tpti_score_strip *strip, size_t rows, size_t E) {
+  size_t count = strip->keys * strip->stride;
+  softmax_case c = {guarded_take(g, count, 1), guarded_take(g, COLUMNS, 2),
+                    guarded_take(g, COLUMNS, 3), guarded_take(g, rows * (E + GAP), 4)};
+  for (size_t i = 0; i < count; i++) c.s[i] *= 20;
+  for (size_t j = 0; j < COLUMNS; j++) c.sum[j] += 2;
+  c.max[COLUMNS - 1] = 100, c.max[0] = -INFINITY, c.sum[0] = 0;
+  hide(c.s, strip);
+  return c;
+}
+
+static void same_columns(int _i, size_t keys, ptrdiff_t lead, size_t rows, size_t E) {
   guarded g = {0};
-  size_t stride = width + GAP, count = ROWS * stride;
-  tpti_score_shape shape = {ROWS, width, stride, seen};
+  tpti_score_strip strip = strip_of(keys, lead, guarded_take(&g, 1, 9));
+  softmax_case got = columns_new(&g, &strip, rows, E), want = columns_new(&g, &strip, rows, E);
+  tpti_score_sums to = {got.max, got.sum, got.y, E + GAP, E};
+  tpti_score_sums plain = {want.max, want.sum, want.y, E + GAP, E};
+  variant((size_t)_i)->strip_softmax(got.s, &to, rows, &strip);
+  tpti_strip_softmax_plain(want.s, &plain, rows, &strip);
+  same_values(got.s, want.s, keys * strip.stride, 1e-6);
+  same_values(got.sum, want.sum, COLUMNS, 1e-6);
+  same_values(got.y, want.y, rows * (E + GAP), 1e-6);
+  ck_assert_mem_eq(got.max, want.max, COLUMNS * sizeof(float));
+  for (size_t u = 0; u < keys; u++) { /* between the rows, and what is not seen */
+    const float *a = got.s + u * strip.stride, *b = want.s + u * strip.stride;
+    ck_assert_mem_eq(a + COLUMNS, b + COLUMNS, GAP * sizeof(float));
+    for (size_t j = 0; j < COLUMNS; j++) ck_assert(b[j] != 0 || a[j] < 1e-30f);
+  }
+  guarded_end(&g);
+}
+
+START_TEST(columns_softmax) {
+  for (size_t k = 0; k < KEY_COUNTS; k++)
+    for (size_t l = 0; l < LEADS; l++) {
+      same_columns(_i, keys_of[k], leads[l], COLUMNS, widths[k]);
+      same_columns(_i, keys_of[k], leads[l], 1 + k, 33);
+    }
+}
+END_TEST
+
+/* The first keys: nothing was seen before, and there is no y to scale. */
+START_TEST(the_first_columns_have_no_y) {
+  float s[2 * COLUMNS], max[COLUMNS], sum[COLUMNS];
+  for (size_t j = 0; j < COLUMNS; j++) {
+    s[j] = (float)j, s[COLUMNS + j] = -(float)j, max[j] = -INFINITY, sum[j] = 0;
+  }
+  tpti_score_sums to = {max, sum, NULL, 0, 5};
+  tpti_score_strip strip = {.keys = 2, .stride = COLUMNS, .lead = 1, .scale = 0.5f};
+  variant((size_t)_i)->strip_softmax(s, &to, COLUMNS, &strip);
+  for (size_t j = 0; j < COLUMNS; j++) {
+    ck_assert_float_eq(max[j], 0.5f * (float)j);
+    ck_assert_float_eq_tol(sum[j], 1 + expf(-(float)j), 1e-6f);
+  }
+}
+END_TEST
+
+START_TEST(the_largest_of_a_column_is_found_everywhere) {
+  float s[KEYS * COLUMNS], max[COLUMNS], sum[COLUMNS];
+  tpti_score_sums to = {max, sum, NULL, 0, 1};
+  tpti_score_strip strip = {.keys = KEYS, .stride = COLUMNS, .lead = KEYS, .scale = 1};
+  for (size_t i = 0; i < KEYS; i++) {
+    for (size_t u = 0; u < KEYS * COLUMNS; u++) s[u] = u / COLUMNS == i ? -200 : -3e38f;
+    for (size_t j = 0; j < COLUMNS; j++) max[j] = -INFINITY, sum[j] = 0;
+    variant((size_t)_i)->strip_softmax(s, &to, COLUMNS, &strip);
+    for (size_t j = 0; j < COLUMNS; j++) ck_assert(max[j] == -200 && sum[j] == 1);
+  }
+}
+END_TEST
+
+START_TEST(a_nan_shows_in_its_column) {
+  float s[KEYS * COLUMNS], max[COLUMNS], sum[COLUMNS];
+  tpti_score_sums to = {max, sum, NULL, 0, 1};
+  tpti_score_strip strip = {.keys = KEYS, .stride = COLUMNS, .lead = KEYS, .scale = 1};
+  for (size_t i = 0; i < KEYS; i++) {
+    for (size_t u = 0; u < KEYS * COLUMNS; u++) s[u] = u == i * COLUMNS + i % COLUMNS ? NAN : 1;
+    for (size_t j = 0; j < COLUMNS; j++) max[j] = -INFINITY, sum[j] = 0;
+    variant((size_t)_i)->strip_softmax(s, &to, COLUMNS, &strip);
+    for (size_t j = 0; j < COLUMNS; j++) ck_assert(isnan(sum[j]) == (j == i % COLUMNS));
+  }
+}
+END_TEST
+
+static void same_gradient(int _i, size_t keys, ptrdiff_t lead) {
+  guarded g = {0};
+  tpti_score_strip strip = strip_of(keys, lead, guarded_take(&g, 1, 9));
+  size_t count = keys * strip.stride;
   float *s = guarded_take(&g, count, 1), *s_plain = guarded_take(&g, count, 1);
   float *dp = guarded_take(&g, count, 2), *dp_plain = guarded_take(&g, count, 2);
-  float *lse = guarded_take(&g, ROWS * GAP, 3), *delta = guarded_take(&g, ROWS * GAP, 4);
-  variant((size_t)_i)->score_gradient(s, dp, lse, delta, GAP, 0.25f, &shape);
-  tpti_score_gradient_plain(s_plain, dp_plain, lse, delta, GAP, 0.25f, &shape);
+  float *lse = guarded_take(&g, COLUMNS, 3), *delta = guarded_take(&g, COLUMNS, 4);
+  hide(s, &strip), hide(dp, &strip), hide(s_plain, &strip), hide(dp_plain, &strip);
+  variant((size_t)_i)->strip_gradient(s, dp, lse, delta, &strip);
+  tpti_strip_gradient_plain(s_plain, dp_plain, lse, delta, &strip);
   same_values(s, s_plain, count, 1e-6);
   same_values(dp, dp_plain, count, 1e-6);
+  for (size_t i = 0; i < count; i++) ck_assert(s_plain[i] != 0 || (s[i] == 0 && dp[i] == 0));
   guarded_end(&g);
 }
 
 START_TEST(gradient) {
-  for (size_t w = 0; w < WIDTHS; w++)
-    for (size_t s = 0; s < SEEN; s++) same_gradient(_i, widths[w], seen_first[s]);
+  for (size_t k = 0; k < KEY_COUNTS; k++)
+    for (size_t l = 0; l < LEADS; l++) same_gradient(_i, keys_of[k], leads[l]);
 }
 END_TEST
+
+START_TEST(copy_rows) {
+  for (size_t w = 0; w < WIDTHS; w++) {
+    guarded g = {0};
+    size_t E = widths[w];
+    float *in = guarded_take(&g, ROWS * (E + GAP), 1);
+    float *got = guarded_nan(&g, ROWS * E), *want = guarded_nan(&g, ROWS * E);
+    variant((size_t)_i)->copy_rows(got, in, E + GAP, ROWS, E);
+    tpti_copy_rows_plain(want, in, E + GAP, ROWS, E);
+    ck_assert_mem_eq(got, want, ROWS * E * sizeof *got);
+    ck_assert_mem_eq(got + (ROWS - 1) * E, in + (ROWS - 1) * (E + GAP), E * sizeof *got);
+    guarded_end(&g);
+  }
+}
+END_TEST
+
+/* ---- rows ---- */
 
 static void same_finish(int _i, size_t width) {
   guarded g = {0};
@@ -159,7 +286,12 @@ static Suite *suite(void) {
   tcase_add_loop_test(c, softmax, 0, variant_count());
   tcase_add_loop_test(c, the_largest_score_is_found_everywhere, 0, variant_count());
   tcase_add_loop_test(c, a_nan_shows_everywhere, 0, variant_count());
+  tcase_add_loop_test(c, columns_softmax, 0, variant_count());
+  tcase_add_loop_test(c, the_first_columns_have_no_y, 0, variant_count());
+  tcase_add_loop_test(c, the_largest_of_a_column_is_found_everywhere, 0, variant_count());
+  tcase_add_loop_test(c, a_nan_shows_in_its_column, 0, variant_count());
   tcase_add_loop_test(c, gradient, 0, variant_count());
+  tcase_add_loop_test(c, copy_rows, 0, variant_count());
   tcase_add_loop_test(c, finish, 0, variant_count());
   tcase_add_loop_test(c, row_dots, 0, variant_count());
   suite_add_tcase(s, c);

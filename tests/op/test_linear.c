@@ -129,6 +129,45 @@ START_TEST(a_row_has_the_bits_it_has_alone) {
 END_TEST
 
 /* Many tiles, and a weight gradient whose rows are cut into slices. */
+/* Items of few rows: every row of W is in one of them, and none is more than there is room for. */
+START_TEST(items_of_rows_cover_the_matrix) {
+  static const size_t sizes[] = {1, 3, 4, 5, 63, 64, 192, 500, 768, 2048, 2304, 32000, 150000};
+  enum { SIZES = sizeof sizes / sizeof sizes[0] };
+  for (size_t c = 0; c < SIZES * SIZES * 12; c++) {
+    const tpti_linear_rows map = {.M = c % 2 ? 16 : 1,
+                                  .out = sizes[c / 12 % SIZES],
+                                  .in = sizes[c / 12 / SIZES],
+                                  .w.form = (tpti_form)(c / 2 % 3)};
+    const tpti_rows_cut cut = tpti_linear_rows_cut(&map, c / 6 % 2 + 1);
+    size_t next = 0;
+    for (size_t item = 0; item < cut.items; item++) {
+      const tpti_rows_span at = tpti_linear_rows_span(&cut, item);
+      ck_assert_uint_eq(at.first, next);
+      ck_assert(at.count > 0 && at.count <= TPTI_LINEAR_STEP);
+      ck_assert(at.count % 4 == 0 || item + 1 == cut.items);
+      next += at.count;
+    }
+    ck_assert_uint_eq(next, map.out);
+  }
+}
+END_TEST
+
+/* Memory is asked for within the rows alone; that it is changes nothing. */
+START_TEST(fetching_pieces_of_rows) {
+  enum { OUT = 40, IN = 300, FIRST = 7, ROWS = 30 };
+  arrays a = {0};
+  float *w = filled(&a, (size_t)OUT * IN, 1), *same = copied(&a, w, (size_t)OUT * IN);
+  const tpti_matrix m = floats_of(w);
+  size_t pieces = tpti_linear_rows_pieces(&m, IN, ROWS);
+  ck_assert_uint_eq(pieces, (ROWS * IN * sizeof(float) - 1) / TPTI_FETCH_BYTES + 1);
+  ck_assert_uint_eq(tpti_linear_rows_pieces(&m, IN, 0), 0);
+  for (size_t piece = 0; piece < pieces + 3; piece++)
+    tpti_linear_rows_fetch(&m, IN, (tpti_rows_span){FIRST, ROWS}, piece);
+  ck_assert_mem_eq(w, same, (size_t)OUT * IN * sizeof *w);
+  arrays_free(&a);
+}
+END_TEST
+
 START_TEST(threads_do_not_change_bits) {
   enum { M = 2100, OUT = 60, IN = 100 };
   arrays a = {0};
@@ -168,6 +207,8 @@ static Suite *suite(void) {
   tcase_add_loop_test(tests, backward_weight_adds_the_equation, 0, SHAPES);
   tcase_add_loop_test(tests, rows_are_forward, 0, SHAPES * BASES);
   tcase_add_test(tests, a_row_has_the_bits_it_has_alone);
+  tcase_add_test(tests, items_of_rows_cover_the_matrix);
+  tcase_add_test(tests, fetching_pieces_of_rows);
   tcase_add_test(tests, threads_do_not_change_bits);
   tcase_add_test(tests, pack_is_for_training_and_large_sums);
   suite_add_tcase(s, tests);
