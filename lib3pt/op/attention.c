@@ -370,6 +370,7 @@ static void backward_block(const backward *g, const piece *p, backward_scratch *
     w->lse[i] = g->lse[row + i * a->H];
     w->delta[i] = g->work[row + i * a->H];
   }
+  for (size_t i = m; i % STRIP != 0; i++) w->lse[i] = INFINITY, w->delta[i] = 0; /* no query */
   for (size_t r = 0; r < m; r += STRIP) backward_strip(g, w, x, r);
   if (x->t == 0) w->ds[0] = 0; /* position 0: exactly 0 */
   strip_sums(g->kernels, g->dq + q_at(a, x->b, x->t, x->head), a->q_stride, x->u > 0, w->ds, APART,
