@@ -78,8 +78,9 @@ static size_t position_of(const few *f, size_t row) {
 
 static void normalize(const few *f, size_t row, const float *gain) {
   const tpti_dims *d = f->dims;
-  f->run->kernels->norm_forward(f->work->n + row * d->D, NULL, f->work->h + row * d->D, gain,
-                                (float)d->norm_eps, &(tpti_norm_shape){1, d->N, d->D / d->N});
+  tpti_run alone = {.kernels = f->run->kernels};
+  tpti_phase_norm_forward(&alone, f->work->n + row * d->D, NULL, f->work->h + row * d->D, gain,
+                          (float)d->norm_eps, 1, d->D, d->N);
 }
 
 static const float *block_vector(const few *f, size_t l, size_t offset) {
@@ -91,10 +92,10 @@ static void rotate(const few *f, size_t l, size_t row) {
   const tpti_dims *d = f->dims;
   if (d->rotation == TPTI_ROTATION_NONE) return;
   float *h = f->work->h + row * d->D;
-  size_t pairs = d->D / 2;
-  f->run->kernels->rotate_forward(
-      h, h, f->work->cosine + l * pairs, f->work->sine + l * pairs,
-      &(tpti_rotate_shape){1, pairs, d->rotation == TPTI_ROTATION_RESIDUAL});
+  size_t at = l * (d->D / 2);
+  tpti_run alone = {.kernels = f->run->kernels};
+  tpti_phase_rotate_forward(&alone, h, h, f->work->cosine + at, f->work->sine + at,
+                            d->rotation == TPTI_ROTATION_RESIDUAL, 1, d->D);
 }
 
 /* ---- attention: an item is one key/value head with its queries, of one sequence ---- */

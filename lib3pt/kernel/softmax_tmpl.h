@@ -33,24 +33,40 @@ static inline void softmax_fetch(const float *z, size_t ahead) {
   }
 }
 
-/* Four exponentials at a time are added in float, the rest in double. */
-static double logsumexp(const float *z, size_t n) {
-  float top = softmax_top(z, n);
+/* exp(z - top), which also takes the place of z at `out`, unless that is NULL. */
+ALWAYS_INLINE v_f32 softmax_put(float *out, const float *z, v_f32 top) {
+  v_f32 e = softmax_exp(z, top);
+  if (out) v_store(out, e);
+  return e;
+}
+
+/* The sum of exp(z - top), four at a time added in float, the rest in double; out [n]: the
+ * exponentials, or NULL, a constant where this is called. */
+ALWAYS_INLINE double softmax_sum(float *out, const float *z, float top, size_t n) {
   v_f32 t = v_set1(top), rest = v_zero();
   v_f64 sums = v_zero64();
   size_t i = 0;
   for (; i + 4 * V_LANES <= n; i += 4 * V_LANES) {
-    v_f32 a = softmax_exp(z + i, t), b = softmax_exp(z + i + V_LANES, t);
-    v_f32 c = softmax_exp(z + i + 2 * V_LANES, t), d = softmax_exp(z + i + 3 * V_LANES, t);
+    v_f32 e[4];
+    UNROLL
+    for (size_t v = 0; v < 4; v++)
+      e[v] = softmax_put(out ? out + i + v * V_LANES : NULL, z + i + v * V_LANES, t);
     softmax_fetch(z + i, n);
-    sums = v_add64(sums, v_widen(v_add(v_add(a, b), v_add(c, d))));
+    sums = v_add64(sums, v_widen(v_add(v_add(e[0], e[1]), v_add(e[2], e[3]))));
   }
-  for (; i + V_LANES <= n; i += V_LANES) rest = v_add(rest, softmax_exp(z + i, t));
+  for (; i + V_LANES <= n; i += V_LANES)
+    rest = v_add(rest, softmax_put(out ? out + i : NULL, z + i, t));
   if (i < n) {
     v_f32 e = v_exp(v_sub(v_load_n(z + i, n - i), t));
+    if (out) v_store_n(out + i, e, n - i);
     rest = v_add(rest, v_select(v_mask_n(n - i), e, v_zero()));
   }
-  return (double)top + log(v_sum64(v_add64(sums, v_widen(rest))));
+  return v_sum64(v_add64(sums, v_widen(rest)));
+}
+
+static double logsumexp(const float *z, size_t n) {
+  float top = softmax_top(z, n);
+  return (double)top + log(softmax_sum(NULL, z, top, n));
 }
 
 /* lse as a float and what that leaves over: the first difference is exact where it matters. */
@@ -66,36 +82,9 @@ static void softmax_scale(float *z, double lse, float weight, size_t n) {
   v_store_n(z + i, v_mul(w, v_exp(last)), n - i);
 }
 
-/* The exponentials take their places, and go on to the sum. */
-static inline v_f32 softmax_put(float *z, v_f32 top) {
-  v_f32 e = softmax_exp(z, top);
-  v_store(z, e);
-  return e;
-}
-
-/* z becomes exp(z - top); the sum, as logsumexp makes it. */
-static inline double softmax_exponentials(float *z, float top, size_t n) {
-  v_f32 t = v_set1(top), rest = v_zero();
-  v_f64 sums = v_zero64();
-  size_t i = 0;
-  for (; i + 4 * V_LANES <= n; i += 4 * V_LANES) {
-    v_f32 a = softmax_put(z + i, t), b = softmax_put(z + i + V_LANES, t);
-    v_f32 c = softmax_put(z + i + 2 * V_LANES, t), d = softmax_put(z + i + 3 * V_LANES, t);
-    softmax_fetch(z + i, n);
-    sums = v_add64(sums, v_widen(v_add(v_add(a, b), v_add(c, d))));
-  }
-  for (; i + V_LANES <= n; i += V_LANES) rest = v_add(rest, softmax_put(z + i, t));
-  if (i < n) {
-    v_f32 e = v_exp(v_sub(v_load_n(z + i, n - i), t));
-    v_store_n(z + i, e, n - i);
-    rest = v_add(rest, v_select(v_mask_n(n - i), e, v_zero()));
-  }
-  return v_sum64(v_add64(sums, v_widen(rest)));
-}
-
 static double softmax_row(float *z, float weight, size_t n) {
   float top = softmax_top(z, n);
-  double sum = softmax_exponentials(z, top, n);
+  double sum = softmax_sum(z, z, top, n);
   v_f32 w = v_set1((float)((double)weight / sum));
   size_t i = 0;
   for (; i + V_LANES <= n; i += V_LANES) v_store(z + i, v_mul(w, v_load(z + i)));
