@@ -9,8 +9,9 @@
 
 #include "kernel/amx_tile.h"
 
-#include <immintrin.h>
 #include <string.h>
+
+#include "kernel/amx_words.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -26,19 +27,12 @@ ALWAYS_INLINE __mmask16 mask_of(size_t n) {
 
 /* ---- packing ---- */
 
-/* Two vectors as pairs, low and high, of the nearest bf16. */
-ALWAYS_INLINE __m512i nearest(__m512 low, __m512 high) {
-  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
-                                         8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-  return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(high, low));
-}
-
 /* Pairs of every part, `part` pairs apart. Of an infinity the rest is NaN, so that no sum of parts
  * makes it finite; what is left of a number is exact. */
 ALWAYS_INLINE void split(uint32_t *out, size_t part, __m512 low, __m512 high, const size_t parts) {
   const __m512i upper = _mm512_set1_epi32((int)0xffff0000u);
   for (size_t i = 0;; i++) {
-    __m512i pairs = nearest(low, high);
+    __m512i pairs = tpti_amx_pairs(low, high);
     _mm512_store_si512(out + i * part, pairs);
     if (i + 1 == parts) return;
     low = _mm512_sub_ps(low, _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)));
@@ -356,20 +350,8 @@ ALWAYS_INLINE void multiply(const tpti_amx_product *p, const size_t parts) {
   add_rows(&w, LINES);
 }
 
-typedef struct tile_configuration {
-  uint8_t palette, start_row, reserved[14];
-  uint16_t row_bytes[16];
-  uint8_t rows[16];
-} tile_configuration;
-_Static_assert(sizeof(tile_configuration) == 64, "what ldtilecfg reads");
-
 void tpti_amx_multiply(const tpti_amx_product *p) {
-  static const tile_configuration whole_tiles = {
-      .palette = 1,
-      .row_bytes = {64, 64, 64, 64, 64, 64, 64, 64},
-      .rows = {16, 16, 16, 16, 16, 16, 16, 16},
-  };
-  _tile_loadconfig(&whole_tiles);
+  tpti_amx_begin();
   BARRIER();
   switch (p->parts) {
   case 1:

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/amx_words.h"
 #include "kernel/vec_avx512.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -18,22 +19,6 @@ enum { CHUNK_TILES = TPTI_SCORE_CHUNK / STRIP };
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static v_mask first_lanes(size_t n) { return v_mask_n(least(n, V_LANES)); }
 
-/* ---- tiles ---- */
-
-/* Palette 1: all eight tiles have 16 rows of 64 bytes. */
-typedef struct palette {
-  uint8_t number, start, reserved[14];
-  uint16_t bytes[16];
-  uint8_t rows[16];
-} palette;
-
-static void begin(void) {
-  static const palette whole = {.number = 1,
-                                .bytes = {64, 64, 64, 64, 64, 64, 64, 64},
-                                .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
-  _tile_loadconfig(&whole);
-}
-
 static void end(void) { _tile_release(); }
 
 /* ---- packing ---- */
@@ -43,13 +28,6 @@ ALWAYS_INLINE __m512i row_line(const float *x, size_t cols) {
   v_f32 low = v_load_mask(x, first_lanes(cols));
   v_f32 high = cols > V_LANES ? v_load_mask(x + V_LANES, first_lanes(cols - V_LANES)) : v_zero();
   return (__m512i)_mm512_cvtne2ps_pbh(high, low);
-}
-
-/* Numbers of two rows as pairs: low halves those of a. */
-ALWAYS_INLINE __m512i paired(v_f32 a, v_f32 b) {
-  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
-                                         8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-  return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(b, a));
 }
 
 ALWAYS_INLINE void store_tile(uint16_t *out, v_f32 line[LINES], bool turned) {
@@ -107,7 +85,7 @@ ALWAYS_INLINE void columns_tile(uint16_t *out, const tpti_score_source *x, size_
     UNROLL
     for (size_t r = 0; r < LINES; r++) {
       const float *pair = at + 2 * r * x->stride;
-      line[r] = _mm512_castsi512_ps(paired(v_load(pair), v_load(pair + x->stride)));
+      line[r] = _mm512_castsi512_ps(tpti_amx_pairs(v_load(pair), v_load(pair + x->stride)));
     }
   } else {
     v_mask m = first_lanes(cols);
@@ -115,7 +93,7 @@ ALWAYS_INLINE void columns_tile(uint16_t *out, const tpti_score_source *x, size_
       const float *pair = at + 2 * r * x->stride;
       v_f32 a = 2 * r < rows ? v_load_mask(pair, m) : v_zero();
       v_f32 b = 2 * r + 1 < rows ? v_load_mask(pair + x->stride, m) : v_zero();
-      line[r] = _mm512_castsi512_ps(paired(a, b));
+      line[r] = _mm512_castsi512_ps(tpti_amx_pairs(a, b));
     }
   }
   store_tile(out, line, turned);
@@ -283,7 +261,7 @@ ALWAYS_INLINE void weights_of(uint16_t *p, const tpti_score_chunk *c, size_t E, 
       v_f32 a = weight(at, factor, top[j], masked, seen >> j * V_LANES);
       v_f32 b = weight(at + STRIP, factor, top[j], masked, next >> j * V_LANES);
       sum[j] = v_add(sum[j], a), odd[j] = v_add(odd[j], b);
-      _mm512_store_si512(p + j * CHUNK_TILES * TILE, paired(a, b));
+      _mm512_store_si512(p + j * CHUNK_TILES * TILE, tpti_amx_pairs(a, b));
     }
   }
   sum[0] = v_add(sum[0], odd[0]), sum[1] = v_add(sum[1], odd[1]);
@@ -423,7 +401,7 @@ static void gradient(const tpti_score_square *g) {
 }
 
 const tpti_scores *tpti_scores_amx(void) {
-  static const tpti_scores scores = {.begin = begin,
+  static const tpti_scores scores = {.begin = tpti_amx_begin,
                                      .end = end,
                                      .pack_rows = pack_rows,
                                      .pack_columns = pack_columns,
