@@ -7,13 +7,11 @@
 
 #include <assert.h>
 
+#include "base/size.h"
 #include "kernel/amx_tile.h"
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
-static size_t strips(size_t lines) { return ceil_div(lines, TPTI_AMX_LINES); }
-static size_t steps_of(size_t k) { return ceil_div(k, TPTI_AMX_DEPTH); }
+static size_t strips(size_t lines) { return tpti_ceil_div(lines, TPTI_AMX_LINES); }
+static size_t steps_of(size_t k) { return tpti_ceil_div(k, TPTI_AMX_DEPTH); }
 
 static size_t parts_of(tpti_precision precision) {
   assert(precision != TPTI_PRECISION_F32);
@@ -32,9 +30,9 @@ enum { SHARED_BYTES = 16 << 20, LONG = TPTI_AMX_ROUNDS };
 
 /* Steps of a round of k, of which there may be `room`: all, or a multiple of LONG. */
 static size_t even_round(size_t steps, size_t room) {
-  room = most(room / LONG, 1) * LONG;
+  room = tpti_most(room / LONG, 1) * LONG;
   if (steps <= room) return steps;
-  return ceil_div(ceil_div(steps, ceil_div(steps, room)), LONG) * LONG;
+  return tpti_ceil_div(tpti_ceil_div(steps, tpti_ceil_div(steps, room)), LONG) * LONG;
 }
 
 static size_t shared_round(size_t parts, size_t lines, size_t k) {
@@ -43,8 +41,8 @@ static size_t shared_round(size_t parts, size_t lines, size_t k) {
 
 /* The bound where a round is cut, not the round's own bytes, which may be less for more lines. */
 size_t tpti_amx_pack(tpti_precision precision, size_t m, size_t n, size_t k) {
-  size_t step = most(strips(least(m, n)), 1) * step_bytes(parts_of(precision));
-  size_t bound = most(SHARED_BYTES, LONG * step);
+  size_t step = tpti_most(strips(tpti_least(m, n)), 1) * step_bytes(parts_of(precision));
+  size_t bound = tpti_most(SHARED_BYTES, LONG * step);
   return steps_of(k) <= bound / step ? steps_of(k) * step : bound;
 }
 
@@ -73,12 +71,12 @@ static void pack_item(void *argument, size_t item, void *scratch) {
     size_t first = item * j->unit * TPTI_AMX_LINES;
     out += item * j->unit * j->strip;
     o.x += first * o.line;
-    o.lines = least(j->unit * TPTI_AMX_LINES, o.lines - first);
+    o.lines = tpti_least(j->unit * TPTI_AMX_LINES, o.lines - first);
   } else {
     size_t first = item * j->unit * TPTI_AMX_DEPTH;
     out += item * j->unit * step_pairs(j->parts);
     o.x += first * o.deep;
-    o.k = least(j->unit * TPTI_AMX_DEPTH, o.k - first);
+    o.k = tpti_least(j->unit * TPTI_AMX_DEPTH, o.k - first);
   }
   tpti_amx_pack_operand(out, j->strip, &o, j->parts);
 }
@@ -88,8 +86,8 @@ static void pack_together(tpti_run *run, uint32_t *out, size_t strip, const tpti
   pack_job j = {.whole = *o, .out = out, .strip = strip, .parts = parts};
   size_t down = strips(o->lines), deep = steps_of(o->k);
   size_t units = o->deep == 1 ? down : deep, across = o->deep == 1 ? deep : down;
-  j.unit = most(1, PACK_ITEM / (across * TPTI_AMX_PART));
-  tpti_parallel(run, ceil_div(units, j.unit), pack_item, &j);
+  j.unit = tpti_most(1, PACK_ITEM / (across * TPTI_AMX_PART));
+  tpti_parallel(run, tpti_ceil_div(units, j.unit), pack_item, &j);
 }
 
 static tpti_amx_operand operand_a(const tpti_gemm *g) {
@@ -150,7 +148,7 @@ static tpti_amx_product product_of(const job *j, size_t own, size_t lines, size_
 static void multiply_round(const job *j, tpti_amx_product *p, tpti_amx_operand *o, size_t first,
                            const uint32_t *shared, uint32_t *scratch) {
   size_t p0 = first * TPTI_AMX_DEPTH, own_strip = j->round * step_pairs(j->parts);
-  o->k = least(j->round * TPTI_AMX_DEPTH, j->owned.k - p0);
+  o->k = tpti_least(j->round * TPTI_AMX_DEPTH, j->owned.k - p0);
   tpti_amx_pack_operand(scratch, own_strip, o, j->parts);
   shared += first * step_pairs(j->parts);
   p->steps = steps_of(o->k);
@@ -171,8 +169,9 @@ static void do_item(void *argument, size_t item, void *scratch) {
   size_t others = (j->owned.columns ? j->g.m : j->g.n) - other;
   tpti_amx_operand o = j->owned;
   o.x += own * o.line;
-  o.lines = least(j->group * TPTI_AMX_LINES, o.lines - own);
-  tpti_amx_product p = product_of(j, own, o.lines, other, least(j->share * TPTI_AMX_LINES, others));
+  o.lines = tpti_least(j->group * TPTI_AMX_LINES, o.lines - own);
+  tpti_amx_product p =
+      product_of(j, own, o.lines, other, tpti_least(j->share * TPTI_AMX_LINES, others));
   const uint32_t *shared = j->shared + item % j->across * j->share * j->shared_strip;
   for (size_t first = 0; first < steps_of(j->owned.k); first += j->round)
     multiply_round(j, &p, &o, first, shared, scratch);
@@ -183,17 +182,18 @@ static void do_item(void *argument, size_t item, void *scratch) {
 static void cut(job *j, bool alone) {
   size_t own = strips(j->owned.lines), other = strips(j->owned.columns ? j->g.m : j->g.n);
   size_t held = OWN_BYTES / step_bytes(j->parts);
-  j->round = even_round(steps_of(j->owned.k), held / least(own, MANY));
+  j->round = even_round(steps_of(j->owned.k), held / tpti_least(own, MANY));
   j->group = held / j->round;
   j->across = 1;
   if (!alone) {
-    size_t even = least(most(own / (2 * ITEMS), GROUP), ceil_div(own, ITEMS));
-    j->group = least(j->group, even);
-    j->across = least(ceil_div(ITEMS, ceil_div(own, j->group)), ceil_div(other, COLUMNS));
+    size_t even = tpti_least(tpti_most(own / (2 * ITEMS), GROUP), tpti_ceil_div(own, ITEMS));
+    j->group = tpti_least(j->group, even);
+    j->across = tpti_least(tpti_ceil_div(ITEMS, tpti_ceil_div(own, j->group)),
+                           tpti_ceil_div(other, COLUMNS));
   }
-  j->down = ceil_div(own, j->group);
-  j->share = ceil_div(other, j->across);
-  j->across = ceil_div(other, j->share);
+  j->down = tpti_ceil_div(own, j->group);
+  j->share = tpti_ceil_div(other, j->across);
+  j->across = tpti_ceil_div(other, j->share);
 }
 
 static void multiply(tpti_run *run, job *j) {
@@ -217,7 +217,7 @@ static void run_unpacked(tpti_run *run, const tpti_gemm *g) {
   job j = {.g = *g, .shared = run->pack, .shared_strip = strip, .parts = parts};
   j.owned = own_rows ? operand_a(g) : operand_b(g);
   for (size_t p = 0; p < k; p += shared.k) {
-    shared.k = j.owned.k = least(round * TPTI_AMX_DEPTH, k - p);
+    shared.k = j.owned.k = tpti_least(round * TPTI_AMX_DEPTH, k - p);
     pack_together(run, run->pack, strip, &shared, parts);
     multiply(run, &j);
     j.g.base = j.g.c;

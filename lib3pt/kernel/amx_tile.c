@@ -11,14 +11,13 @@
 
 #include <string.h>
 
+#include "base/size.h"
 #include "kernel/amx_words.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum { LANES = 16, HALF = TPTI_AMX_TILE, PART = TPTI_AMX_PART };
 _Static_assert(TPTI_AMX_LINES == 2 * LANES && TPTI_AMX_DEPTH == 2 * LANES, "tiles of 16 rows");
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* The first n of 16. */
 ALWAYS_INLINE __mmask16 mask_of(size_t n) {
@@ -114,9 +113,9 @@ ALWAYS_INLINE void pack_tile(uint32_t *out, const tpti_amx_operand *o, const boo
 ALWAYS_INLINE void pack_step(uint32_t *out, const tpti_amx_operand *whole, size_t l, size_t p,
                              const bool along, const size_t parts) {
   tpti_amx_operand o = *whole;
-  o.k = least(TPTI_AMX_DEPTH, whole->k - p);
+  o.k = tpti_least(TPTI_AMX_DEPTH, whole->k - p);
   for (size_t t = 0; t < 2; t++, l += LANES, out += HALF) {
-    o.lines = l < whole->lines ? least(LANES, whole->lines - l) : 0;
+    o.lines = l < whole->lines ? tpti_least(LANES, whole->lines - l) : 0;
     o.x = whole->x + (o.lines ? l * whole->line + p * whole->deep : 0);
     pack_tile(out, &o, along, parts);
   }
@@ -238,7 +237,7 @@ typedef struct sums {
 
 /* The next rows of the pending block. */
 ALWAYS_INLINE void add_rows(sums *w, size_t most) {
-  size_t rows = least(most, w->rows), c_row = w->c_row, base_row = w->base_row;
+  size_t rows = tpti_least(most, w->rows), c_row = w->c_row, base_row = w->base_row;
   const float *sum = w->sum, *base = w->base;
   const __mmask16 left = w->left, right = w->right;
   float *c = w->c;
@@ -310,8 +309,8 @@ ALWAYS_INLINE void block_at(sums *w, const tpti_amx_product *p, size_t i, size_t
                             size_t steps, const size_t parts) {
   tpti_amx_product q = *p;
   const size_t row = i * LINES, column = j * LINES;
-  q.m = least(LINES, p->m - row);
-  q.n = least(LINES, p->n - column);
+  q.m = tpti_least(LINES, p->m - row);
+  q.n = tpti_least(LINES, p->n - column);
   q.c += row * p->c_row + column;
   if (first > 0) {
     q.base = q.c;
@@ -330,7 +329,7 @@ ALWAYS_INLINE void multiply_chunk(sums *w, const tpti_amx_product *p, size_t sta
                                   const size_t parts) {
   const size_t round = tpti_amx_round(parts);
   for (size_t first = 0; first < p->steps; first += round) {
-    size_t steps = least(round, p->steps - first);
+    size_t steps = tpti_least(round, p->steps - first);
     for (size_t i = 0; i * LINES < p->m; i++) {
       for (size_t j = start; j < end; j++) block_at(w, p, i, j, first, steps, parts);
     }
@@ -342,11 +341,11 @@ ALWAYS_INLINE void multiply_chunk(sums *w, const tpti_amx_product *p, size_t sta
 enum { CHUNK = 8 };
 
 ALWAYS_INLINE void multiply(const tpti_amx_product *p, const size_t parts) {
-  const size_t panels = (p->n + LINES - 1) / LINES;
+  const size_t panels = tpti_ceil_div(p->n, LINES);
   sums w;
   w.current = w.rows = 0;
   for (size_t j = 0; j < panels; j += CHUNK)
-    multiply_chunk(&w, p, j, least(j + CHUNK, panels), parts);
+    multiply_chunk(&w, p, j, tpti_least(j + CHUNK, panels), parts);
   add_rows(&w, LINES);
 }
 

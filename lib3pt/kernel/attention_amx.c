@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "kernel/amx_words.h"
 #include "kernel/vec_avx512.h"
 
@@ -16,8 +17,7 @@
 enum { STRIP = TPTI_SCORE_STRIP, TILE = TPTI_SCORE_TILE, LINES = 16, ROW = 32 /* bf16 of a row */ };
 enum { CHUNK_TILES = TPTI_SCORE_CHUNK / STRIP };
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static v_mask first_lanes(size_t n) { return v_mask_n(least(n, V_LANES)); }
+static v_mask first_lanes(size_t n) { return v_mask_n(tpti_least(n, V_LANES)); }
 
 static void end(void) { _tile_release(); }
 
@@ -55,13 +55,13 @@ ALWAYS_INLINE void rows_tile(uint16_t *out, const tpti_score_source *x, size_t i
 
 /* Asks for the rows that come next: they lie too far apart for the processor to guess. */
 ALWAYS_INLINE void fetch_ahead(const tpti_score_source *x, size_t from, size_t rows) {
-  for (size_t i = from; i < least(x->rows, from + rows); i++)
+  for (size_t i = from; i < tpti_least(x->rows, from + rows); i++)
     for (size_t j = 0; j < x->cols; j += LINES) __builtin_prefetch(x->x + i * x->stride + j);
 }
 
 ALWAYS_INLINE void pack_rows_as(uint16_t *out, size_t step, const tpti_score_source *x,
                                 bool turned) {
-  size_t rows = (x->rows + STRIP - 1) / STRIP * STRIP;
+  size_t rows = tpti_ceil_div(x->rows, STRIP) * STRIP;
   for (size_t i = 0; i < rows; i += LINES, out += step * TILE) {
     fetch_ahead(x, i + LINES, LINES);
     for (size_t j = 0; j < x->cols; j += ROW) rows_tile(out + j / ROW * TILE, x, i, j, turned);
@@ -101,7 +101,7 @@ ALWAYS_INLINE void columns_tile(uint16_t *out, const tpti_score_source *x, size_
 
 ALWAYS_INLINE void pack_columns_as(uint16_t *out, size_t step, const tpti_score_source *x,
                                    bool turned) {
-  size_t cols = (x->cols + STRIP - 1) / STRIP * STRIP;
+  size_t cols = tpti_ceil_div(x->cols, STRIP) * STRIP;
   for (size_t i = 0; i < x->rows; i += ROW, out += TILE) {
     fetch_ahead(x, i + ROW, ROW);
     for (size_t j = 0; j < cols; j += LINES)

@@ -8,6 +8,7 @@
 
 #include <blis.h>
 
+#include "base/size.h"
 #include "kernel/amx.h"
 #include "kernel/kernel.h"
 
@@ -33,43 +34,41 @@ typedef struct job {
   size_t rows, columns, down, across; /* of a tile; tiles of a slice */
 } job;
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 static double work(size_t m, size_t n, size_t k) { return (double)m * (double)n * (double)k; }
 
 /* n cut into as many even parts as pieces of `most` would be, each a multiple of `unit`. */
 static size_t even_part(size_t n, size_t most, size_t unit) {
-  size_t part = ceil_div(n, ceil_div(n, most));
-  return ceil_div(part, unit) * unit;
+  size_t part = tpti_ceil_div(n, tpti_ceil_div(n, most));
+  return tpti_ceil_div(part, unit) * unit;
 }
 
 /* The most slices that k allows; 1 where the product is too small. */
 static size_t most_slices(size_t m, size_t n, size_t k) {
   if (work(m, n, k) < 2 * TILE_WORK) return 1;
-  return least(TILES, k / SLICE > 0 ? k / SLICE : 1);
+  return tpti_least(TILES, k / SLICE > 0 ? k / SLICE : 1);
 }
 
 static void cut_depth(job *j) {
   const tpti_gemm *g = j->whole;
-  size_t sides = ceil_div(g->m, SLICE_ROWS) * ceil_div(g->n, SLICE_COLUMNS);
+  size_t sides = tpti_ceil_div(g->m, SLICE_ROWS) * tpti_ceil_div(g->n, SLICE_COLUMNS);
   /* Only where columns of A lie in memory, which are long sums into a small C, dW: a row of the
    * other products has the same bits whatever m. A packed B is for many products on small tiles,
    * inside items: run->pack is not theirs. */
   size_t most = g->packed || g->a_col == 1 ? 1 : most_slices(g->m, g->n, g->k);
-  j->slices = least(ceil_div(TILES, sides), most);
-  j->depth = ceil_div(g->k, j->slices);
+  j->slices = tpti_least(tpti_ceil_div(TILES, sides), most);
+  j->depth = tpti_ceil_div(g->k, j->slices);
 }
 
 static void count_tiles(job *j) {
-  j->down = ceil_div(j->whole->m, j->rows);
-  j->across = ceil_div(j->whole->n, j->columns);
+  j->down = tpti_ceil_div(j->whole->m, j->rows);
+  j->across = tpti_ceil_div(j->whole->n, j->columns);
 }
 
 /* Slices are cut by m, n and k alone: they change bits. Tiles do not, and the fewer there are the
  * less is packed twice: FOR_EACH a thread are enough, and one thread takes all columns at once. */
 static void cut(job *j, size_t threads, size_t mr, size_t nr) {
   const tpti_gemm *g = j->whole;
-  size_t tiles = least(TILES, FOR_EACH * threads);
+  size_t tiles = tpti_least(TILES, FOR_EACH * threads);
   cut_depth(j);
   if (threads == 1) {
     j->rows = even_part(g->m, TILE_ROWS, mr), j->columns = g->n;
@@ -79,7 +78,8 @@ static void cut(job *j, size_t threads, size_t mr, size_t nr) {
   j->rows = even_part(g->m, j->slices > 1 ? SLICE_ROWS : TILE_ROWS, mr);
   j->columns = even_part(g->n, j->slices > 1 ? SLICE_COLUMNS : TILE_COLUMNS, nr);
   for (count_tiles(j); j->slices * j->down * j->across < tiles; count_tiles(j)) {
-    if (work(least(j->rows, g->m), least(j->columns, g->n), j->depth) < 2 * TILE_WORK) break;
+    if (work(tpti_least(j->rows, g->m), tpti_least(j->columns, g->n), j->depth) < 2 * TILE_WORK)
+      break;
     if (j->rows >= j->columns && j->rows > mr)
       j->rows = even_part(j->rows, (j->rows + 1) / 2, mr);
     else if (j->columns > nr)
@@ -104,9 +104,9 @@ static void do_tile(void *argument, size_t item, void *scratch) {
   g.b += p * g.b_row;
   g.c += i * g.c_row;
   if (g.base) g.base += i * g.base_row;
-  g.m = least(j->rows, g.m - i);
-  g.k = least(j->depth, g.k - p);
-  j->tile(&g, o, least(o + j->columns, g.n), scratch);
+  g.m = tpti_least(j->rows, g.m - i);
+  g.k = tpti_least(j->depth, g.k - p);
+  j->tile(&g, o, tpti_least(o + j->columns, g.n), scratch);
 }
 
 enum { ADD_ROWS = 32 }; /* of C an item */
@@ -115,7 +115,7 @@ static void add_slices(void *argument, size_t item, void *scratch) {
   (void)scratch;
   const job *j = argument;
   const tpti_gemm *g = j->whole;
-  size_t end = least((item + 1) * ADD_ROWS, g->m);
+  size_t end = tpti_least((item + 1) * ADD_ROWS, g->m);
   for (size_t i = item * ADD_ROWS; i < end; i++) {
     float *restrict c = g->c + i * g->c_row;
     for (size_t s = 0; s + 1 < j->slices; s++) {
@@ -157,7 +157,7 @@ void tpti_gemm_run(tpti_run *run, const tpti_gemm *g) {
   tpti_parallel(run, j.slices * j.down * j.across, do_tile, &j);
   if (j.slices == 1) return;
   assert(run->pack);
-  tpti_parallel(run, ceil_div(g->m, ADD_ROWS), add_slices, &j);
+  tpti_parallel(run, tpti_ceil_div(g->m, ADD_ROWS), add_slices, &j);
 }
 
 /* The widest panel of B, of AVX-512: the last one is filled up to it at most. */
@@ -178,7 +178,7 @@ static void pack_item(void *argument, size_t item, void *scratch) {
   (void)scratch;
   const packing *p = argument;
   size_t from = item * TPTI_PACK_COLUMNS;
-  p->pack(p->packed, p->whole, from, least(from + TPTI_PACK_COLUMNS, p->whole->n));
+  p->pack(p->packed, p->whole, from, tpti_least(from + TPTI_PACK_COLUMNS, p->whole->n));
 }
 
 void tpti_gemm_pack_b(tpti_run *run, void *packed, const tpti_gemm *g) {
@@ -189,7 +189,7 @@ void tpti_gemm_pack_b(tpti_run *run, void *packed, const tpti_gemm *g) {
   }
   if (by_blis(run->kernels)) return; /* BLIS packs for itself */
   packing p = {.pack = run->kernels->gemm_pack_b, .packed = packed, .whole = g};
-  tpti_parallel(run, ceil_div(g->n, TPTI_PACK_COLUMNS), pack_item, &p);
+  tpti_parallel(run, tpti_ceil_div(g->n, TPTI_PACK_COLUMNS), pack_item, &p);
 }
 
 const char *tpti_gemm_name(const tpti_kernels *kernels) {

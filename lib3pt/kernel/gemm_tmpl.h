@@ -7,6 +7,7 @@
  * at the distance of a row of a wide matrix would fall on a few sets of the first level. */
 #include <stdbool.h>
 
+#include "base/size.h"
 #include "kernel/gemm.h"
 
 enum {
@@ -25,8 +26,6 @@ enum {
 };
 _Static_assert((ROUND * BLOCK + STRIPS * STRIP) * sizeof(float) <= TPTI_SCRATCH, "scratch");
 _Static_assert(TPTI_PACK_COLUMNS % PANEL == 0, "an item of packing is whole panels");
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* How many of `left` rows the next strip takes: the last two share what is left evenly. */
 static size_t strip_rows(size_t left) {
@@ -205,7 +204,7 @@ static void product(const tpti_gemm *g) {
                         .c = g->c + i * g->c_row + j,
                         .base = g->base ? g->base + i * g->base_row + j : NULL,
                         .m = rows,
-                        .n = least(PANEL, g->n - j)};
+                        .n = tpti_least(PANEL, g->n - j)};
       micro_strided(g, &at);
     }
 }
@@ -269,13 +268,13 @@ static void pack_b(float *out, const tpti_gemm *whole) {
   tpti_gemm g = *whole;
   for (size_t j = 0; j < whole->n; j += PANEL, out += PANEL * g.k) {
     g.b = whole->b + j * g.b_col;
-    g.n = least(PANEL, whole->n - j);
+    g.n = tpti_least(PANEL, whole->n - j);
     if (g.b_col == 1) {
       pack_panel(out, &g);
       continue;
     }
     for (size_t v = 0; v < PANEL; v += V_LANES) {
-      size_t columns = g.n > v ? least(V_LANES, g.n - v) : 0;
+      size_t columns = g.n > v ? tpti_least(V_LANES, g.n - v) : 0;
       transpose_band(out + v, PANEL, g.b + v * g.b_col, g.b_col, columns, g.k);
     }
   }
@@ -307,7 +306,7 @@ static void pack_last_strips(float *out, const tpti_gemm *g) {
     float *strip = out;
     for (size_t p = 0; p < g->k; p++, a += g->a_col, strip += GEMM_ROWS) {
       for (size_t r = 0; r < rows; r += V_LANES) {
-        v_store(strip + r, v_load_n(a + r, least(V_LANES, rows - r)));
+        v_store(strip + r, v_load_n(a + r, tpti_least(V_LANES, rows - r)));
       }
     }
   }
@@ -328,7 +327,7 @@ static void strip_times_panels(const tpti_gemm *strip, const float *panels) {
                       .c = strip->c + j,
                       .base = strip->base ? strip->base + j : NULL,
                       .m = strip->m,
-                      .n = least(PANEL, strip->n - j)};
+                      .n = tpti_least(PANEL, strip->n - j)};
     micro_packed(strip, &at);
   }
 }
@@ -356,7 +355,7 @@ static void block(const tpti_gemm *whole, const float *panels, float *strips) {
   tpti_gemm g = *whole;
   size_t most = whole->a_col != 1 ? STRIPS * GEMM_ROWS : whole->m;
   for (size_t i = 0; i < whole->m; i += g.m) {
-    g.m = least(most, whole->m - i);
+    g.m = tpti_least(most, whole->m - i);
     g.a = whole->a + i * whole->a_row;
     g.c = whole->c + i * whole->c_row;
     g.base = whole->base ? whole->base + i * whole->base_row : NULL;
@@ -366,13 +365,13 @@ static void block(const tpti_gemm *whole, const float *panels, float *strips) {
 
 /* k of each round but the last, by k alone, so that the bits are too. At least 1. */
 static size_t round_of(size_t k) {
-  size_t rounds = k <= ROUND ? 1 : (k + ROUND - 1) / ROUND;
-  return k == 0 ? 1 : (k + rounds - 1) / rounds;
+  size_t rounds = k <= ROUND ? 1 : tpti_ceil_div(k, ROUND);
+  return k == 0 ? 1 : tpti_ceil_div(k, rounds);
 }
 
 /* The packed B is, round by round, all its panels. */
 static float *packed_panels(const void *packed, const tpti_gemm *g, size_t p, size_t j) {
-  size_t width = (g->n + PANEL - 1) / PANEL * PANEL, depth = least(round_of(g->k), g->k - p);
+  size_t width = tpti_ceil_div(g->n, PANEL) * PANEL, depth = tpti_least(round_of(g->k), g->k - p);
   return (float *)(uintptr_t)packed + p * width + j * depth;
 }
 
@@ -380,7 +379,7 @@ static void gemm_pack_b(void *packed, const tpti_gemm *whole, size_t from, size_
   tpti_gemm g = *whole;
   g.n = end - from;
   for (size_t p = 0; p < whole->k; p += g.k) {
-    g.k = least(round_of(whole->k), whole->k - p);
+    g.k = tpti_least(round_of(whole->k), whole->k - p);
     g.b = whole->b + p * whole->b_row + from * whole->b_col;
     pack_b(packed_panels(packed, whole, p, from), &g);
   }
@@ -391,13 +390,13 @@ static void gemm_tile(const tpti_gemm *whole, size_t from, size_t end, void *scr
   size_t step = round_of(whole->k);
   tpti_gemm g = *whole;
   for (size_t j = from; j < end; j += BLOCK) {
-    g.n = least(BLOCK, end - j);
+    g.n = tpti_least(BLOCK, end - j);
     g.c = whole->c + j;
     g.base = whole->base ? whole->base + j : NULL;
     g.base_row = whole->base_row;
     size_t p = 0;
     do { /* at least once: k may be 0 */
-      g.k = least(step, whole->k - p);
+      g.k = tpti_least(step, whole->k - p);
       g.a = whole->a + p * whole->a_col;
       g.b = whole->b + p * whole->b_row + j * whole->b_col;
       if (!whole->packed) pack_b(panels, &g);

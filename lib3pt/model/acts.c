@@ -1,6 +1,7 @@
 /* The activation plan: every array of a training step, laid out once. */
 #include "model/acts.h"
 
+#include "base/size.h"
 #include "op/attention.h"
 #include "op/linear.h"
 #include "op/op.h"
@@ -23,13 +24,12 @@ enum { GROUP_ROWS = 2048 };
  * so fast that wide models want more rows to a reading of the weights. */
 enum { TILE_ROWS = 128, WIDE_TILE_ROWS = 256, WIDE = 512 };
 
-static size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 static size_t smallest(size_t a, size_t b) { return a < b ? a : b; }
 
 static size_t chunk_rows(tpti_precision precision, size_t V, size_t room) {
   size_t rows = LOGITS_BYTES / (V * sizeof(float)) / TPTI_ROW_BLOCK * TPTI_ROW_BLOCK;
   size_t least = precision == TPTI_PRECISION_F32 ? LEAST_CHUNK : LEAST_UNIT_CHUNK;
-  return smallest(room, largest(rows, least));
+  return smallest(room, tpti_most(rows, least));
 }
 
 static float *floats(tpti_plan *plan, size_t rows, size_t cols) {
@@ -67,7 +67,7 @@ static void layout_blocks(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
 /* Where matrix units may not be used the run is float32: there is room for either. */
 static size_t in_either(const tpti_acts *a, size_t bytes(tpti_precision, const size_t[3]),
                         const size_t shape[3]) {
-  return largest(bytes(TPTI_PRECISION_F32, shape), bytes(a->precision, shape));
+  return tpti_most(bytes(TPTI_PRECISION_F32, shape), bytes(a->precision, shape));
 }
 
 /* Of M rows, out, in. */
@@ -84,7 +84,7 @@ static size_t pack_bytes(const tpti_acts *a, const tpti_dims *d) {
   const size_t shapes[][3] = {
       {a->chunk, d->V, D}, {M, qkv_width(d), D}, {M, D, D}, {M, 2 * d->F, D}, {M, D, d->F}};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-    bytes = largest(bytes, in_either(a, product_bytes, shapes[i]));
+    bytes = tpti_most(bytes, in_either(a, product_bytes, shapes[i]));
   return bytes;
 }
 
@@ -101,11 +101,11 @@ static tpti_packed packed_block(const tpti_acts *a, const tpti_dims *d, tpti_pla
 }
 
 static void layout_work(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
-  size_t G = a->group, most = largest(G, a->chunk);
+  size_t G = a->group, most = tpti_most(G, a->chunk);
   const tpti_attention heads = {.H = d->H, .K = d->K, .E = tpti_dims_E(d)};
   a->n = floats(plan, G, d->D);
   a->act = floats(plan, G, d->F);
-  a->wide = floats(plan, G, largest(d->F, qkv_width(d)));
+  a->wide = floats(plan, G, tpti_most(d->F, qkv_width(d)));
   a->attention = floats(plan, tpti_attention_work_most(&heads, G, d->max_seq_len), 1);
   a->dattended = floats(plan, G, d->D);
   a->dn = floats(plan, most, d->D);
@@ -125,7 +125,7 @@ void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tp
   *a = (tpti_acts){.precision = r->precision, .recompute = r->recompute == TPTI_RECOMPUTE_BLOCK};
   if (!tpti_mul(&a->room, r->batch, r->seq_len)) plan->overflow = true;
   a->chunk = chunk_rows(a->precision, d->V, a->room);
-  a->group = smallest(a->room, largest(GROUP_ROWS, d->max_seq_len));
+  a->group = smallest(a->room, tpti_most(GROUP_ROWS, d->max_seq_len));
   a->tile = tile_rows(a, d);
   layout_blocks(a, d, plan);
   a->cosine = floats(plan, d->L, d->D / 2);

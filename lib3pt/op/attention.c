@@ -63,7 +63,7 @@ static rows near(const tpti_kernels *kernels, float *to, rows x, size_t E) {
 
 /* t [DEPTH, STRIP] = channels e on of a strip of queries turned over; missing queries are 0. */
 static void turn(const tpti_kernels *kernels, float *t, rows queries, size_t e, size_t E) {
-  size_t depth = least(DEPTH, E - e);
+  size_t depth = tpti_least(DEPTH, E - e);
   if (queries.count < STRIP) memset(t, 0, depth * STRIP * sizeof *t);
   kernels->transpose(t, STRIP, queries.at + e, queries.stride, queries.count, depth);
 }
@@ -73,9 +73,9 @@ static void turn(const tpti_kernels *kernels, float *t, rows queries, size_t e, 
 static void strip_scores(const tpti_kernels *kernels, float *s, size_t s_row, float *t, rows keys,
                          rows queries, size_t E, ptrdiff_t lead) {
   ptrdiff_t seen = lead + HALF;
-  size_t early = seen <= 0 ? 0 : least(keys.count, (size_t)seen);
+  size_t early = seen <= 0 ? 0 : tpti_least(keys.count, (size_t)seen);
   for (size_t e = 0; e < E; e += DEPTH) {
-    rows turned = {t, STRIP, least(DEPTH, E - e)};
+    rows turned = {t, STRIP, tpti_least(DEPTH, E - e)};
     const float *k = keys.at + e;
     if (E > DEPTH) turn(kernels, t, queries, e, E);
     tpti_gemm both = product_of(k, keys.stride, 1, turned, early, STRIP);
@@ -90,7 +90,7 @@ static void strip_scores(const tpti_kernels *kernels, float *s, size_t s_row, fl
 /* Of n keys those that queries up to number `last` of a strip see. */
 static size_t seen_by(size_t n, ptrdiff_t lead, size_t last) {
   ptrdiff_t seen = lead + (ptrdiff_t)last + 1;
-  return seen <= 0 ? 0 : least(n, (size_t)seen);
+  return seen <= 0 ? 0 : tpti_least(n, (size_t)seen);
 }
 
 /* out [queries, E] = or += s^T x, s [x.count, STRIP or more columns], for `queries` queries of
@@ -100,7 +100,7 @@ static void strip_sums(const tpti_kernels *kernels, float *out, size_t out_row, 
                        ptrdiff_t lead) {
   size_t step = lead + 1 < (ptrdiff_t)x.count ? FEW : queries;
   for (size_t r = 0; r < queries; r += step) {
-    size_t m = least(step, queries - r), n = seen_by(x.count, lead, r + m - 1);
+    size_t m = tpti_least(step, queries - r), n = seen_by(x.count, lead, r + m - 1);
     tpti_gemm product = product_of(s + r, 1, s_row, (rows){x.at, x.stride, n}, m, E);
     multiply(kernels, out + r * out_row, out_row, add, &product);
   }
@@ -147,12 +147,12 @@ static void forward_strip(const forward *f, const piece *p, forward_scratch *w, 
                           size_t h, size_t r) {
   const tpti_attention *a = f->a;
   size_t t = p->t + r;
-  rows q = {f->q + q_at(a, p->b, t, p->head + h), a->q_stride, least(STRIP, p->rows - r)};
+  rows q = {f->q + q_at(a, p->b, t, p->head + h), a->q_stride, tpti_least(STRIP, p->rows - r)};
   float *y = f->y + y_at(a, p->b, t, p->head + h);
   tpti_score_sums to = {w->max + h * BLOCK + r, w->sum + h * BLOCK + r, y, a->y_stride, a->E};
   if (a->E <= DEPTH) turn(f->kernels, w->turned, q, 0, a->E);
   for (size_t c = 0; c < x->k.count; c += BLOCK) {
-    size_t n = least(BLOCK, x->k.count - c);
+    size_t n = tpti_least(BLOCK, x->k.count - c);
     keys part = {x->u + c, rows_from(x->k, c, n), rows_from(x->v, c, n)};
     ptrdiff_t lead = (ptrdiff_t)(a->first + t) - (ptrdiff_t)part.u;
     tpti_score_strip strip = {seen_by(n, lead, q.count - 1), STRIP, lead, f->scale, {.rows = 0}};
@@ -188,7 +188,7 @@ static void forward_item(void *argument, size_t item, void *scratch) {
   size_t end = a->first + p.t + p.rows, span = span_of(a);
   forward_start(w, p.heads * BLOCK);
   for (size_t u = 0; u < end; u += span) {
-    size_t n = least(span, end - u), kv = kv_at(a, p.b, u, p.kv);
+    size_t n = tpti_least(span, end - u), kv = kv_at(a, p.b, u, p.kv);
     keys x = {u, near(f->kernels, w->keys, (rows){f->k + kv, a->kv_stride, n}, a->E),
               near(f->kernels, w->values, (rows){f->v + kv, a->kv_stride, n}, a->E)};
     for (size_t h = 0; h < p.heads; h++)
@@ -208,7 +208,7 @@ static void single_item(void *argument, size_t item, void *scratch) {
   size_t end = a->first + 1;
   forward_start(w, p.heads);
   for (size_t u = 0; u < end; u += BLOCK) {
-    size_t n = least(BLOCK, end - u), kv = kv_at(a, p.b, u, p.kv);
+    size_t n = tpti_least(BLOCK, end - u), kv = kv_at(a, p.b, u, p.kv);
     for (size_t h = 0; h < p.heads; h++)
       f->kernels->row_dots(&(tpti_row_dots){.dots = w->scores + h * BLOCK,
                                             .x = f->k + kv,
@@ -282,7 +282,7 @@ size_t tpti_attention_work(const tpti_attention *a) {
 size_t tpti_attention_work_most(const tpti_attention *a, size_t room, size_t longest) {
   if (a->H == a->K) return room * a->H;
   size_t sequences = (ENOUGH - 1) / a->K; /* with more of them, heads stay together */
-  size_t apart = least(room, sequences * longest);
+  size_t apart = tpti_least(room, sequences * longest);
   size_t together = room * a->H, cut_apart = apart * a->H * (2 * a->E + 1);
   return together > cut_apart ? together : cut_apart;
 }
@@ -300,7 +300,7 @@ static ptrdiff_t lead_of(const block *x) { return (ptrdiff_t)x->t - (ptrdiff_t)x
 static tpti_score_soon soon_of(const backward *g, const block *x, size_t r) {
   const tpti_attention *a = g->a;
   size_t t = x->t + BLOCK, head = x->head;
-  tpti_score_soon soon = {.rows = least(STRIP, x->q.count - r), .E = a->E};
+  tpti_score_soon soon = {.rows = tpti_least(STRIP, x->q.count - r), .E = a->E};
   soon.at[0] = g->dq + q_at(a, x->b, x->t + r, head), soon.stride[0] = a->q_stride;
   if (t >= a->T) t = x->u, head++;
   if (head == x->end || t + r + soon.rows > a->T) return soon;
@@ -314,7 +314,7 @@ static tpti_score_soon soon_of(const backward *g, const block *x, size_t r) {
 /* p and ds of the block's queries r on. */
 static void backward_strip(const backward *g, backward_scratch *w, const block *x, size_t r) {
   const tpti_kernels *kernels = g->kernels;
-  size_t m = least(STRIP, x->q.count - r), E = g->a->E;
+  size_t m = tpti_least(STRIP, x->q.count - r), E = g->a->E;
   ptrdiff_t lead = lead_of(x) + (ptrdiff_t)r;
   size_t n = seen_by(x->k.count, lead, m - 1);
   float *p = w->p + r, *ds = w->ds + r;
@@ -343,10 +343,11 @@ static void keys_from(const backward *g, const piece *p, const backward_scratch 
  * with the queries that see them. The first head's diagonal is the first to come to a key. */
 static void backward_keys(const backward *g, const piece *p, const backward_scratch *w,
                           const block *x) {
-  size_t n = x->k.count, before = least(n, x->t - x->u), end = least(n, before + x->q.count);
+  size_t n = x->k.count, before = tpti_least(n, x->t - x->u),
+         end = tpti_least(n, before + x->q.count);
   if (before > 0) keys_from(g, p, w, x, 0, before, 0, true);
   for (size_t c = before; c < end; c += FEW)
-    keys_from(g, p, w, x, c, least(FEW, end - c), c - before, x->head != p->head);
+    keys_from(g, p, w, x, c, tpti_least(FEW, end - c), c - before, x->head != p->head);
 }
 
 /* The first keys see all queries. */
@@ -382,7 +383,7 @@ static void backward_block(const backward *g, const piece *p, backward_scratch *
 static void backward_head(const backward *g, const piece *p, backward_scratch *w, block *x) {
   const tpti_attention *a = g->a;
   for (x->t = x->u; x->t < a->T; x->t += BLOCK) {
-    size_t m = least(BLOCK, a->T - x->t);
+    size_t m = tpti_least(BLOCK, a->T - x->t);
     rows q = {g->q + q_at(a, x->b, x->t, x->head), a->q_stride, m};
     rows dy = {g->dy + y_at(a, x->b, x->t, x->head), a->y_stride, m};
     x->q = near(g->kernels, w->q, q, a->E), x->dy = near(g->kernels, w->dy, dy, a->E);
@@ -395,9 +396,9 @@ static void backward_item(void *argument, size_t item, void *scratch) {
   const tpti_attention *a = g->a;
   backward_scratch *w = scratch;
   piece p = piece_of(&g->cut, a, item);
-  size_t span = least(KEYS, span_of(a));
+  size_t span = tpti_least(KEYS, span_of(a));
   for (size_t u = 0; u < a->T; u += span) {
-    size_t kv = kv_at(a, p.b, u, p.kv), n = least(span, a->T - u);
+    size_t kv = kv_at(a, p.b, u, p.kv), n = tpti_least(span, a->T - u);
     block x = {.b = p.b, .end = p.head + p.heads, .u = u};
     x.k = near(g->kernels, w->keys, (rows){g->k + kv, a->kv_stride, n}, a->E);
     x.v = near(g->kernels, w->values, (rows){g->v + kv, a->kv_stride, n}, a->E);
@@ -411,7 +412,7 @@ static void gather_item(void *argument, size_t item, void *scratch) {
   const backward *g = argument;
   const tpti_attention *a = g->a;
   size_t group = a->H / a->K, blocks = tpti_row_blocks(a->T), lane = item / blocks;
-  size_t u = item % blocks * TPTI_ROW_BLOCK, end = least(a->T, u + TPTI_ROW_BLOCK);
+  size_t u = item % blocks * TPTI_ROW_BLOCK, end = tpti_least(a->T, u + TPTI_ROW_BLOCK);
   piece p = {.b = lane / a->K, .kv = lane % a->K, .head = lane % a->K * group};
   for (; u < end; u++) {
     sink from = sink_of(g, &p, u);

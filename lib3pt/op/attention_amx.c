@@ -27,18 +27,18 @@ const tpti_scores *tpti_attention_amx_choose(const tpti_run *run, const tpti_att
   return run->precision == TPTI_PRECISION_BF16 && fits ? tpti_scores_amx() : NULL;
 }
 
-static size_t strips_of(size_t n) { return (n + STRIP - 1) / STRIP; }
+static size_t strips_of(size_t n) { return tpti_ceil_div(n, STRIP); }
 
 /* Channels, in tiles along which scores sum up. */
 static size_t depth_of(const tpti_attention *a) { return strips_of(a->E); }
 
 /* Strips of keys packed at once: as many as are whole chunks. */
 static size_t span_of(const tpti_attention *a) {
-  return least(MOST, KEYS / (depth_of(a) * STRIP) / CHUNK * CHUNK) / STRIP;
+  return tpti_least(MOST, KEYS / (depth_of(a) * STRIP) / CHUNK * CHUNK) / STRIP;
 }
 
 cut tpti_attention_amx_cut(const tpti_attention *a) {
-  return cut_of(a, BLOCK, 1, least(HEADS, QUERIES / BLOCK / (depth_of(a) * STRIP)));
+  return cut_of(a, BLOCK, 1, tpti_least(HEADS, QUERIES / BLOCK / (depth_of(a) * STRIP)));
 }
 
 /* Asks for `rows` of E floats that are needed soon (written: to be overwritten): they lie too far
@@ -80,7 +80,8 @@ static void forward_chunk(const forward_work *i, size_t h, size_t r, size_t c, p
   const tpti_scores *scores = i->f->scores;
   forward_scratch *w = i->w;
   tpti_score_state state = state_of(i, h, r);
-  size_t seen = least(least(CHUNK, i->keys - c), (size_t)(lead + STRIP)), strips = strips_of(seen);
+  size_t seen = tpti_least(tpti_least(CHUNK, i->keys - c), (size_t)(lead + STRIP)),
+         strips = strips_of(seen);
   bool first = i->u + c == 0;
   const uint16_t *q = w->queries + (h * BLOCK + r) * state.E;
   scores->product(&(tpti_score_product){w->scores, w->keys + c * state.E, q, STRIP, i->depth,
@@ -101,7 +102,7 @@ static tpti_score_source strip_of(const forward_work *i, size_t h, size_t r) {
   if (r >= i->p.rows) h++, r = 0;
   if (h == i->p.heads) return (tpti_score_source){i->f->q, a->q_stride, 0, a->E};
   const float *q = i->f->q + q_at(a, i->p.b, i->p.t + r, i->p.head + h);
-  return (tpti_score_source){q, a->q_stride, least(STRIP, i->p.rows - r), a->E};
+  return (tpti_score_source){q, a->q_stride, tpti_least(STRIP, i->p.rows - r), a->E};
 }
 
 /* Before the first keys: packs the strip's queries, and asks for the next ones. */
@@ -120,7 +121,7 @@ static void forward_strip(const forward_work *i, size_t h, size_t r) {
   if (i->u == 0) forward_start(i, h, r);
   if (i->u + i->span * STRIP > a->first + t) /* the last ones */
     fetch_written(i->f->y + y_at(a, i->p.b, t, i->p.head + h), a->y_stride,
-                  least(STRIP, i->p.rows - r), a->E);
+                  tpti_least(STRIP, i->p.rows - r), a->E);
   for (size_t c = 0; c < i->keys; c += CHUNK) {
     ptrdiff_t lead = (ptrdiff_t)(a->first + t) - (ptrdiff_t)(i->u + c);
     if (lead + STRIP > 0) forward_chunk(i, h, r, c, lead);
@@ -135,7 +136,7 @@ static void forward_keys(const forward_work *i) {
   tpti_score_source v = {i->f->v + kv, a->kv_stride, i->keys, a->E};
   scores->pack_rows(i->w->keys, i->depth, &k, false);
   for (size_t c = 0; c < i->keys; c += CHUNK, v.x += CHUNK * v.stride) {
-    v.rows = least(CHUNK, i->keys - c);
+    v.rows = tpti_least(CHUNK, i->keys - c);
     scores->pack_columns(i->w->values + c * i->depth * STRIP, CHUNK / STRIP, &v, false);
   }
   for (size_t h = 0; h < i->p.heads; h++)
@@ -144,7 +145,7 @@ static void forward_keys(const forward_work *i) {
 
 static void forward_finish(const forward_work *i, size_t h, size_t r) {
   const tpti_attention *a = i->f->a;
-  size_t t = i->p.t + r, head = i->p.head + h, n = least(STRIP, i->p.rows - r);
+  size_t t = i->p.t + r, head = i->p.head + h, n = tpti_least(STRIP, i->p.rows - r);
   float *lse = i->f->lse ? i->w->lse : NULL;
   tpti_score_state state = state_of(i, h, r);
   i->f->scores->finish(i->f->y + y_at(a, i->p.b, t, head), a->y_stride, lse, &state, n, a->E,
@@ -164,7 +165,7 @@ void tpti_attention_amx_forward(void *argument, size_t item, void *scratch) {
   size_t end = a->first + i.p.t + i.p.rows, step = i.span * STRIP;
   f->scores->begin();
   for (i.u = 0; i.u < end; i.u += step) {
-    i.keys = least(step, end - i.u);
+    i.keys = tpti_least(step, end - i.u);
     forward_keys(&i);
   }
   for (size_t h = 0; h < i.p.heads; h++)
@@ -243,7 +244,7 @@ static void backward_square(const backward_work *i, size_t c, size_t r) {
       .dp = w->dp,
       .lse = w->lse + r,
       .delta = w->delta + r,
-      .queries = least(STRIP, i->rows - r),
+      .queries = tpti_least(STRIP, i->rows - r),
       .lead = (ptrdiff_t)(i->t + r) - (ptrdiff_t)(i->u + c),
       .factor = i->g->scale * LOG2_E,
       .scale = i->g->scale,
@@ -283,7 +284,7 @@ static void backward_strip(const backward_work *i, size_t c) {
 static void backward_query(const backward_work *i, size_t r) {
   const tpti_attention *a = i->g->a;
   backward_scratch *w = i->w;
-  size_t seen = least(i->keys, i->t + r + STRIP - i->u), rows = least(STRIP, i->rows - r);
+  size_t seen = tpti_least(i->keys, i->t + r + STRIP - i->u), rows = tpti_least(STRIP, i->rows - r);
   float *dq = i->g->dq + q_at(a, i->p.b, i->t + r, i->head);
   fetch_written(dq, a->q_stride, rows, a->E);
   tpti_score_product g = {w->dq,
@@ -318,15 +319,15 @@ static void backward_fetch(const backward_work *i, size_t c) {
   size_t head = more ? i->head : i->head + 1, from = more ? i->t + BLOCK : i->u;
   if (head == i->p.head + i->p.heads) {
     sink to = sink_of(i->g, &i->p, i->u + c);
-    fetch_written(to.dk, to.stride, least(STRIP, i->keys - c), a->E);
-    fetch_written(to.dv, to.stride, least(STRIP, i->keys - c), a->E);
+    fetch_written(to.dk, to.stride, tpti_least(STRIP, i->keys - c), a->E);
+    fetch_written(to.dv, to.stride, tpti_least(STRIP, i->keys - c), a->E);
     return;
   }
   size_t share = (BLOCK * STRIP + i->keys - 1) / i->keys, t = from + c / STRIP * share;
-  size_t end = least(a->T, from + BLOCK);
+  size_t end = tpti_least(a->T, from + BLOCK);
   if (t >= end) return;
-  fetch(i->g->q + q_at(a, i->p.b, t, head), a->q_stride, least(share, end - t), a->E);
-  fetch(i->g->dy + y_at(a, i->p.b, t, head), a->y_stride, least(share, end - t), a->E);
+  fetch(i->g->q + q_at(a, i->p.b, t, head), a->q_stride, tpti_least(share, end - t), a->E);
+  fetch(i->g->dy + y_at(a, i->p.b, t, head), a->y_stride, tpti_least(share, end - t), a->E);
 }
 
 /* The packed keys against all queries of all heads that see one of them. */
@@ -335,7 +336,7 @@ static void backward_keys(backward_work *i) {
   backward_pack_keys(i);
   for (i->head = i->p.head; i->head < i->p.head + i->p.heads; i->head++)
     for (i->t = i->u; i->t < a->T; i->t += BLOCK) {
-      i->rows = least(BLOCK, a->T - i->t);
+      i->rows = tpti_least(BLOCK, a->T - i->t);
       backward_pack_queries(i);
       for (size_t c = 0; c < i->keys; c += STRIP) {
         backward_fetch(i, c);
@@ -359,7 +360,7 @@ void tpti_attention_amx_backward(void *argument, size_t item, void *scratch) {
   backward_deltas(g, &i.p);
   g->scores->begin();
   for (i.u = 0; i.u < a->T; i.u += step) {
-    i.keys = least(step, a->T - i.u);
+    i.keys = tpti_least(step, a->T - i.u);
     backward_keys(&i);
   }
   g->scores->end();

@@ -3,6 +3,7 @@
 #ifndef TPTI_OP_ATTENTION_CUT_H
 #define TPTI_OP_ATTENTION_CUT_H
 
+#include "base/size.h"
 #include "op/attention.h"
 
 #include "kernel/attention_amx.h"
@@ -10,8 +11,6 @@
 
 /* Items that keep eight threads busy; where there would be fewer, a group's heads are cut apart. */
 enum { ENOUGH = 16 };
-
-static inline size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
 /* How work is cut: by sequence, key/value head, chunk of its query heads, block of queries. */
 typedef struct cut {
@@ -24,9 +23,9 @@ typedef struct piece {
 } piece;
 
 static inline cut cut_of(const tpti_attention *a, size_t block, size_t few, size_t most) {
-  size_t group = a->H / a->K, blocks = (a->T + block - 1) / block;
-  size_t heads = least(group, a->B * a->K * blocks < ENOUGH ? few : most);
-  return (cut){block, blocks, heads, (group + heads - 1) / heads};
+  size_t group = a->H / a->K, blocks = tpti_ceil_div(a->T, block);
+  size_t heads = tpti_least(group, a->B * a->K * blocks < ENOUGH ? few : most);
+  return (cut){block, blocks, heads, tpti_ceil_div(group, heads)};
 }
 
 static inline size_t cut_items(const cut *c, const tpti_attention *a) {
@@ -40,8 +39,8 @@ static inline piece piece_of(const cut *c, const tpti_attention *a, size_t item)
   size_t chunk = item / c->blocks % c->chunks, lane = item / c->blocks / c->chunks;
   piece p = {.b = lane / a->K, .kv = lane % a->K, .t = block * c->block};
   p.head = p.kv * group + chunk * c->heads;
-  p.heads = least(c->heads, group - chunk * c->heads);
-  p.rows = least(c->block, a->T - p.t);
+  p.heads = tpti_least(c->heads, group - chunk * c->heads);
+  p.rows = tpti_least(c->block, a->T - p.t);
   return p;
 }
 

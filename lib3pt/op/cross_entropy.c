@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "kernel/kernel.h"
 
 /* Logits of one item: 256 KB, so that the two passes of the forward find a row in the second-level
@@ -22,7 +23,7 @@ static size_t rows_of_item(size_t V) { return V >= ITEM_LOGITS ? 1 : ITEM_LOGITS
 
 static size_t items_of(const chunk *c) {
   size_t rows = rows_of_item(c->V);
-  return (c->R + rows - 1) / rows;
+  return tpti_ceil_div(c->R, rows);
 }
 
 static size_t end_of(const chunk *c, size_t item) {

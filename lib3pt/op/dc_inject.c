@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/size.h"
 #include "kernel/kernel.h"
 #include "op/rows.h"
 
@@ -87,6 +88,6 @@ void tpti_dc_inject_backward(tpti_run *run, float *dembedding, float *dprofile, 
   backward_work work = {
       run->kernels->sum_values, dembedding, centred ? means : NULL, dx, tokens, scale, B * T, D};
   if (centred) tpti_parallel(run, tpti_row_blocks(B * T), mean_rows, &work);
-  tpti_parallel(run, (D + STRIPE - 1) / STRIPE, add_stripe, &work);
+  tpti_parallel(run, tpti_ceil_div(D, STRIPE), add_stripe, &work);
   if (dprofile && !run->stopped) add_profile(dprofile, means, B, T, D);
 }

@@ -1,6 +1,7 @@
 /* Linear maps without bias (linear.h). */
 #include "op/linear.h"
 
+#include "base/size.h"
 #include "kernel/kernel.h"
 
 /* B of y = x B is W^T, of dx = dy B it is W. */
@@ -43,11 +44,9 @@ void tpti_linear_pack_input(tpti_run *run, void *packed, const float *w, size_t 
   tpti_gemm_pack_b(run, packed, &operand);
 }
 
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-
 size_t tpti_linear_packed_bytes(tpti_precision precision, size_t out, size_t in) {
-  return most(tpti_gemm_packed_bytes(precision, out, in),
-              tpti_gemm_packed_bytes(precision, in, out));
+  return tpti_most(tpti_gemm_packed_bytes(precision, out, in),
+                   tpti_gemm_packed_bytes(precision, in, out));
 }
 
 void tpti_linear_backward_weight(tpti_run *run, float *dw, const float *base, const float *dy,
@@ -72,5 +71,5 @@ size_t tpti_linear_pack(tpti_precision precision, size_t M, size_t out, size_t i
   size_t forward = tpti_gemm_pack(precision, M, out, in);
   if (!training) return forward;
   size_t input = tpti_gemm_pack(precision, M, in, out);
-  return most(forward, most(input, tpti_gemm_pack(precision, out, in, M)));
+  return tpti_most(forward, tpti_most(input, tpti_gemm_pack(precision, out, in, M)));
 }

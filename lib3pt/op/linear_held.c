@@ -1,12 +1,11 @@
 /* Linear maps of weights that are not float32 (linear_held.h). */
 #include "op/linear_held.h"
 
+#include "base/size.h"
 #include "kernel/kernel.h"
 
 /* Floats of W at a time: a second-level cache. Rows are a multiple of UNIT, which kernels like. */
 enum { FLOATS = 1 << 18, UNIT = 64, EXPAND_ROWS = 16 };
-
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 
 /* Rows of W that are floats at a time. */
 static size_t step_of(size_t out, size_t in) {
@@ -42,7 +41,7 @@ void tpti_linear_held(tpti_run *run, float *y, const float *base, const float *x
   for (size_t first = 0; first < out && !run->stopped; first += step) {
     size_t rows = out - first < step ? out - first : step;
     expansion e = {run->kernels, floats, tpti_matrix_from(*w, in, first), rows, in};
-    tpti_parallel(run, ceil_div(rows, EXPAND_ROWS), expand_rows, &e);
+    tpti_parallel(run, tpti_ceil_div(rows, EXPAND_ROWS), expand_rows, &e);
     tpti_gemm_run(run, &(tpti_gemm){.c = y + first,
                                     .base = base ? base + first : NULL,
                                     .a = x,

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/size.h"
 #include "kernel/kernel.h"
 
 /* Bytes of W that one item reads: so many that a stream of memory gets going. Small matrices are
@@ -12,11 +13,9 @@
 enum { ITEM_BYTES = 1 << 18, LEAST_BYTES = 1 << 14, ITEMS = 16, TAIL = 2, PIECES = 8 };
 enum { MULTIPLE = 4, MANY_STEP = 64, LEAST_MANY = 16 };
 
-static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
-
 /* Rows of W, `row` bytes each. */
 static size_t rows_of(size_t bytes, size_t row) {
-  return ceil_div(bytes, row * MULTIPLE) * MULTIPLE;
+  return tpti_ceil_div(bytes, row * MULTIPLE) * MULTIPLE;
 }
 
 static size_t clamp(size_t value, size_t least, size_t most) {
@@ -26,7 +25,7 @@ static size_t clamp(size_t value, size_t least, size_t most) {
 tpti_rows_cut tpti_linear_rows_cut(const tpti_linear_rows *map, size_t matrices) {
   assert(map->in > 0);
   size_t row = matrices * map->in * tpti_form_bytes(map->w.form);
-  size_t bytes = clamp(ceil_div(map->out, ITEMS) * row, LEAST_BYTES, ITEM_BYTES);
+  size_t bytes = clamp(tpti_ceil_div(map->out, ITEMS) * row, LEAST_BYTES, ITEM_BYTES);
   size_t step = rows_of(bytes, row), fine = rows_of(clamp(bytes / PIECES, LEAST_BYTES, bytes), row);
   if (map->M > 1 && map->out >= ITEMS * MANY_STEP / 2) {
     step = clamp(step, MANY_STEP, SIZE_MAX);
@@ -35,7 +34,7 @@ tpti_rows_cut tpti_linear_rows_cut(const tpti_linear_rows *map, size_t matrices)
   tpti_rows_cut cut = {.out = map->out, .step = clamp(step, 0, TPTI_LINEAR_STEP)};
   cut.fine = clamp(fine, 0, cut.step);
   cut.whole = map->out / cut.step > TAIL ? map->out / cut.step - TAIL : 0;
-  cut.items = cut.whole + ceil_div(map->out - cut.whole * cut.step, cut.fine);
+  cut.items = cut.whole + tpti_ceil_div(map->out - cut.whole * cut.step, cut.fine);
   return cut;
 }
 
@@ -81,7 +80,7 @@ void tpti_linear_rows_run(tpti_run *run, const tpti_linear_rows *map) {
 enum { LINE = 64 };
 
 size_t tpti_linear_rows_pieces(const tpti_matrix *w, size_t in, size_t rows) {
-  return ceil_div(rows * in * tpti_form_bytes(w->form), TPTI_FETCH_BYTES);
+  return tpti_ceil_div(rows * in * tpti_form_bytes(w->form), TPTI_FETCH_BYTES);
 }
 
 void tpti_linear_rows_fetch(const tpti_matrix *w, size_t in, tpti_rows_span rows, size_t piece) {

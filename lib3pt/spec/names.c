@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "base/text.h"
 #include "spec/keys.h"
 
@@ -28,8 +29,6 @@ bool tpti_key_is_section(const char *name) {
   return false;
 }
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 /* Levenshtein's distance of a[0..m) to b[0..n), both shorter than NAME_ROOM. */
 static size_t distance(const char *a, size_t m, const char *b, size_t n) {
   size_t row[NAME_ROOM];
@@ -40,7 +39,7 @@ static size_t distance(const char *a, size_t m, const char *b, size_t n) {
     for (size_t j = 1; j <= n; j++) {
       size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
       diagonal = row[j];
-      row[j] = smaller(replaced, smaller(row[j], row[j - 1]) + 1);
+      row[j] = tpti_least(replaced, tpti_least(row[j], row[j - 1]) + 1);
     }
   }
   return row[n];
@@ -58,7 +57,7 @@ static size_t farness(const char *name, const char *key, size_t length) {
 /* The nearest key or section: `best` begins with its `length` bytes. NULL: none is near. */
 static const char *nearest(const char *name, size_t *length) {
   const char *dot = strrchr(name, '.');
-  size_t least = smaller(NEAR, (strlen(dot ? dot + 1 : name) + 2) / 3) + 1;
+  size_t least = tpti_least(NEAR, (strlen(dot ? dot + 1 : name) + 2) / 3) + 1;
   const char *best = NULL;
   if (strlen(name) >= NAME_ROOM) return NULL;
   for (size_t i = 0; i < TPTI_KEYS; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/size.h"
 
 enum { STRETCH = 1 << 11 };
 
@@ -13,8 +14,6 @@ typedef struct sorter {
   size_t size;
   int (*compare)(const void *, const void *);
 } sorter;
-
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* from[0, middle) and from[middle, count), each in order. */
 static tpt_status merge(const sorter *s, const char *from, size_t middle, size_t count, char *to) {
@@ -35,8 +34,8 @@ static tpt_status merge_pairs(const sorter *s, const char *from, size_t count, s
                               char *to) {
   tpt_status status = TPT_OK;
   for (size_t i = 0, length; i < count && !status; i += length) {
-    length = smaller(2 * width, count - i);
-    status = merge(s, from + i * s->size, smaller(width, length), length, to + i * s->size);
+    length = tpti_least(2 * width, count - i);
+    status = merge(s, from + i * s->size, tpti_least(width, length), length, to + i * s->size);
   }
   return status;
 }
@@ -59,7 +58,7 @@ tpt_status tpti_sort(const tpti_memory *memory, tpti_run *run, tpti_items items,
   const sorter s = {.run = run, .size = items.size, .compare = compare};
   tpt_status status = TPT_OK;
   for (size_t i = 0; i < items.count && !status; i += STRETCH) {
-    qsort((char *)items.at + i * items.size, smaller(STRETCH, items.count - i), items.size,
+    qsort((char *)items.at + i * items.size, tpti_least(STRETCH, items.count - i), items.size,
           compare);
     status = items.count > STRETCH ? tpti_tick(run) : TPT_OK;
   }
