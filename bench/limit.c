@@ -16,7 +16,7 @@
 
 #include "base/cpu.h"
 #include "bench.h"
-#include "kernel/amx.h"
+#include "kernel/bf16.h"
 #include "kernel/kernel.h"
 #include "kernel/matrix.h"
 #include "products.h"
@@ -171,10 +171,11 @@ static size_t bytes_read(const tpti_dims *d, const char *precision) {
 
 /* ---- the program ---- */
 
+/* The one in which a step is made on this processor. */
 static tpti_precision precision_of(const char *name) {
   static const char *const names[] = {"f32", "bf16x3", "bf16x6", "bf16"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (!strcmp(name, names[i])) return tpti_amx_permit() || i == 0 ? (tpti_precision)i : 0;
+    if (!strcmp(name, names[i])) return tpti_precision_here((tpti_precision)i);
   bench_die("a step is made in f32, bf16x3, bf16x6 or bf16");
   return 0;
 }

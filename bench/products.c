@@ -3,6 +3,7 @@
 
 #include <blis.h>
 
+#include "base/size.h"
 #include "bench.h"
 #include "kernel/gemm.h"
 
@@ -204,19 +205,18 @@ double bench_product_blis(const bench_products *p, size_t i) {
 
 /* ---- arrays ---- */
 
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-
 static void take_arrays(bench_products *p) {
   tpti_precision precision = p->run->precision;
   size_t pack = 0, packed = 0;
   for (const bench_product *a = p->list; a < p->list + p->count; a++) {
     size_t rows = a->whole ? a->rows : a->cut;
     const tpti_gemm g = gemm_of(p, a, rows);
-    p->y_count = most(p->y_count, rows * a->out);
-    p->x_count = most(p->x_count, rows * a->in);
-    p->w_count = most(p->w_count, a->out * a->in);
-    pack = most(pack, tpti_gemm_pack(precision, g.m, g.n, g.k));
-    if (a->kind != BENCH_WEIGHT) packed = most(packed, tpti_gemm_packed_bytes(precision, g.n, g.k));
+    p->y_count = tpti_most(p->y_count, rows * a->out);
+    p->x_count = tpti_most(p->x_count, rows * a->in);
+    p->w_count = tpti_most(p->w_count, a->out * a->in);
+    pack = tpti_most(pack, tpti_gemm_pack(precision, g.m, g.n, g.k));
+    if (a->kind != BENCH_WEIGHT)
+      packed = tpti_most(packed, tpti_gemm_packed_bytes(precision, g.n, g.k));
   }
   p->y = bench_take(p->y_count * sizeof(float));
   p->x = bench_take(p->x_count * sizeof(float));

@@ -143,7 +143,7 @@ static cost attention_cost(const char *name, const tpti_attention *a, double arr
 }
 
 REAL(tpti_attention_forward);
-void __wrap_tpti_attention_forward(tpti_run *run, float *y, float *lse, const float *q,
+void __wrap_tpti_attention_forward(tpti_run *run, float *y, double *lse, const float *q,
                                    const float *k, const float *v, const tpti_attention *a) {
   watch w = begin();
   __real_tpti_attention_forward(run, y, lse, q, k, v, a);
@@ -152,7 +152,7 @@ void __wrap_tpti_attention_forward(tpti_run *run, float *y, float *lse, const fl
 
 REAL(tpti_attention_backward);
 void __wrap_tpti_attention_backward(tpti_run *run, float *dq, float *dk, float *dv, float *work,
-                                    const float *dy, const float *y, const float *lse,
+                                    const float *dy, const float *y, const double *lse,
                                     const float *q, const float *k, const float *v,
                                     const tpti_attention *a) {
   watch w = begin();
@@ -196,24 +196,14 @@ WRAP(tpti_phase_rotate_backward,
      moves("phase rotation, backward", of(3, M, D)))
 
 WRAP(tpti_swiglu_backward,
-     (tpti_run * run, float *dgate_up, const float *dact, const float *gate_up, size_t M, size_t F),
-     (run, dgate_up, dact, gate_up, M, F), moves("SwiGLU, backward", of(5, M, F)))
-
-WRAP(tpti_swiglu_backward_act,
      (tpti_run * run, float *dgate_up, float *act, const float *dact, const float *gate_up,
       size_t M, size_t F),
      (run, dgate_up, act, dact, gate_up, M, F), moves("SwiGLU, backward", of(6, M, F)))
 
 WRAP(tpti_cross_entropy_forward,
-     (tpti_run * run, double *lse, double *loss, const float *logits, const int32_t *targets,
+     (tpti_run * run, double *loss, const float *logits, const int32_t *targets,
       int32_t ignore_index, size_t R, size_t V),
-     (run, lse, loss, logits, targets, ignore_index, R, V), moves("cross-entropy", of(1, R, V)))
-
-WRAP(tpti_cross_entropy_backward,
-     (tpti_run * run, float *logits, const double *lse, const int32_t *targets,
-      int32_t ignore_index, float weight, size_t R, size_t V),
-     (run, logits, lse, targets, ignore_index, weight, R, V),
-     moves("cross-entropy, backward", of(2, R, V)))
+     (run, loss, logits, targets, ignore_index, R, V), moves("cross-entropy", of(1, R, V)))
 
 WRAP(tpti_cross_entropy_both,
      (tpti_run * run, double *loss, float *logits, const int32_t *targets, int32_t ignore_index,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "kernel/amx.h"
+#include "kernel/bf16.h"
 #include "kernel/kernel.h"
 
 #define TEXT_OF(number) #number
@@ -43,12 +43,13 @@ tpt_status tpt_check_version(int32_t major, int32_t minor, int32_t patch) {
 #define INFO(products, kernels)                                                                    \
   {                                                                                                \
     products, kernels, {                                                                           \
-      TEXT_WITH(products, "as float32", kernels), TEXT_WITH(products, "own amx", kernels)          \
+      TEXT_WITH(products, "as float32", kernels), TEXT_WITH(products, "own avx512-bf16", kernels), \
+          TEXT_WITH(products, "own amx", kernels)                                                  \
     }                                                                                              \
   }
 
 static const struct {
-  const char *products, *kernels, *text[2]; /* without and with AMX */
+  const char *products, *kernels, *text[3]; /* bf16: nowhere, on vectors, on tiles */
 } infos[] = {
     INFO("blis", "plain"),        INFO("blis", "avx2"),       INFO("blis", "avx512"),
     INFO("blis", "neon"),         INFO("own plain", "plain"), INFO("own avx2", "avx2"),
@@ -61,5 +62,5 @@ const char *tpt_build_info(void) {
   size_t i = sizeof infos / sizeof infos[0] - 1;
   while (i > 0 && (strcmp(infos[i].kernels, kernels->name) || strcmp(infos[i].products, products)))
     i--;
-  return infos[i].text[tpti_amx_here()];
+  return infos[i].text[tpti_amx_here() ? 2 : tpti_bf16_vectors_here()];
 }

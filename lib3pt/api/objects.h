@@ -4,6 +4,7 @@
 #define TPTI_API_OBJECTS_H
 
 #include "api/api.h"
+#include "base/size.h"
 #include "decode/sequence.h"
 #include "io/safetensors.h"
 #include "model/step.h"
@@ -87,6 +88,14 @@ tpt_status tpti_model_file_spec(const tpti_safetensors *tensors, tpti_spec *spec
 /* Tensors that a checkpoint holds beside the model's: m, v, the caller's bytes. */
 enum { TPTI_CHECKPOINT_ENTRIES = 3 };
 
+/* How many tensors a header may hold, of which the model that is wanted can use `used`: enough for
+ * another model as well, so that the descriptions are compared, and the message says what differs.
+ * Some 7000 layers; such a header takes at most 200 MB while it is read. */
+enum { TPTI_OTHER_MODEL_ENTRIES = 1 << 16 };
+static inline size_t tpti_model_most_entries(size_t used) {
+  return tpti_most(used, TPTI_OTHER_MODEL_ENTRIES);
+}
+
 /* What a file of these weights holds: one output a parameter. */
 void tpti_model_outputs(const tpti_network *net, tpti_output *outputs);
 
@@ -94,6 +103,9 @@ void tpti_model_outputs(const tpti_network *net, tpti_output *outputs);
  * model's. */
 tpt_status tpti_config_for(const tpt_config *config, const tpt_config *fallback,
                            const tpt_model *model, tpt_config **copy);
+
+/* A call of the trainer in progress. */
+tpti_run tpti_trainer_run(const tpt_trainer *trainer);
 
 /* A trainer's activations at a point [B, T, D]; STATE or UNSUPPORTED where they are not there. */
 tpt_status tpti_trainer_stream(const tpt_trainer *trainer, tpt_point point, size_t layer,

@@ -37,10 +37,13 @@ static bool system_has_tiles(void) {
 /* tiles: leaf 7's edx. */
 static bool has_amx(uint32_t tiles, uint32_t state) {
   enum { TILE_STATE = 3u << 17, AMX = 1u << 22 | 1u << 24 /* BF16, TILE */ };
+  return has_all(tiles, AMX) && has_all(state, TILE_STATE) && system_has_tiles();
+}
+
+static bool has_bf16(void) {
   enum { AVX512_BF16 = 1u << 5 }; /* leaf 7.1, eax */
   uint32_t a, b, c, d;
-  if (!has_all(tiles, AMX) || !has_all(state, TILE_STATE)) return false;
-  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && has_all(a, AVX512_BF16) && system_has_tiles();
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && has_all(a, AVX512_BF16);
 }
 
 uint32_t tpti_cpu_flags(void) {
@@ -55,7 +58,8 @@ uint32_t tpti_cpu_flags(void) {
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !has_all(state, YMM_STATE)) return 0;
   if (has_all(b, avx2)) flags |= TPTI_CPU_AVX2;
   if (flags && has_all(b, avx512) && has_all(state, ZMM_STATE)) flags |= TPTI_CPU_AVX512;
-  if ((flags & TPTI_CPU_AVX512) && has_amx(d, state)) flags |= TPTI_CPU_AMX;
+  if ((flags & TPTI_CPU_AVX512) && has_bf16()) flags |= TPTI_CPU_BF16;
+  if ((flags & TPTI_CPU_BF16) && has_amx(d, state)) flags |= TPTI_CPU_AMX;
   return flags;
 }
 

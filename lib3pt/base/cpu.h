@@ -11,8 +11,9 @@ enum {
   TPTI_CPU_AVX2 = 1u << 0,   /* AVX2, FMA and F16C, enabled by the system */
   TPTI_CPU_AVX512 = 1u << 1, /* F, BW, DQ, VL */
   TPTI_CPU_NEON = 1u << 2,   /* Advanced SIMD of AArch64 */
-  TPTI_CPU_AMX = 1u << 3     /* AVX512_BF16, AMX-TILE and AMX-BF16; the system gives leave to use
-                                tiles, once asked (kernel/amx.h) */
+  TPTI_CPU_BF16 = 1u << 3,   /* AVX512_BF16, and TPTI_CPU_AVX512 */
+  TPTI_CPU_AMX = 1u << 4     /* AMX-TILE and AMX-BF16, and TPTI_CPU_BF16; the system gives leave to
+                                use tiles, once asked (kernel/bf16.h) */
 };
 
 /* Asks the processor itself (valgrind answers for its own virtual one). */

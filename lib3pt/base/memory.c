@@ -62,12 +62,22 @@ void tpti_pages(const tpti_memory *memory, void *block, size_t bytes, bool big) 
   advise(block, bytes, big ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
+static _Thread_local bool misaligned;
+
+bool tpti_was_misaligned(void) {
+  bool was = misaligned;
+  misaligned = false;
+  return was;
+}
+
 void *tpti_take(const tpti_memory *memory, size_t bytes) {
+  misaligned = false;
   /* Beyond PTRDIFF_MAX no object exists, and a host's allocator may add to the size. */
   if (bytes == 0 || bytes > PTRDIFF_MAX) return NULL;
   void *block = memory->allocate(memory->user, bytes, TPTI_ALIGNMENT);
   /* A host's allocator that forgets the alignment would end in a fault far from here. */
-  if ((uintptr_t)block % TPTI_ALIGNMENT != 0) {
+  misaligned = (uintptr_t)block % TPTI_ALIGNMENT != 0;
+  if (misaligned) {
     memory->release(memory->user, block, bytes, TPTI_ALIGNMENT);
     return NULL;
   }

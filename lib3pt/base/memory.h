@@ -19,9 +19,13 @@ typedef struct tpti_memory {
 
 extern const tpti_memory tpti_memory_default;
 
-/* `bytes` aligned to TPTI_ALIGNMENT, not cleared; NULL where the allocator refuses or bytes is 0.
- */
+/* `bytes` aligned to TPTI_ALIGNMENT, not cleared; NULL where the allocator refuses, forgets the
+ * alignment, or bytes is 0. */
 void *tpti_take(const tpti_memory *memory, size_t bytes);
+
+/* Was this thread's last tpti_take NULL because the block began at no multiple of TPTI_ALIGNMENT?
+ * To be asked once. */
+bool tpti_was_misaligned(void);
 
 /* Gives back what tpti_take gave, with the same `bytes`; NULL is accepted. */
 void tpti_give(const tpti_memory *memory, void *block, size_t bytes);

@@ -39,7 +39,7 @@ int64_t tpti_now(void);
 typedef struct tpti_run {
   tpti_pool *pool;                    /* NULL: this thread alone */
   const struct tpti_kernels *kernels; /* the inner loops for this processor */
-  tpti_precision precision;           /* of products; other than F32 only where AMX may be used */
+  tpti_precision precision;           /* of products; one that tpti_precision_here gave */
   void *scratch;                      /* TPTI_SCRATCH bytes for the calling thread */
   void *pack; /* the packed operand of a product, shared by its threads (op/linear.h) */
   tpt_progress_fn progress; /* may be NULL */

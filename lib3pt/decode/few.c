@@ -8,13 +8,12 @@
 #include <string.h>
 
 #include "base/chain.h"
+#include "decode/attend.h"
 #include "decode/forward.h"
 #include "kernel/kernel.h"
-#include "op/attention.h"
 #include "op/linear_rows.h"
 #include "op/phase_norm.h"
 #include "op/phase_rotate.h"
-#include "op/rope.h"
 
 typedef enum stage {
   EMBED,
@@ -36,7 +35,7 @@ typedef struct few {
   const tpti_dims *dims;
   const tpti_decode_work *work;
   const tpti_batch *rows;
-  size_t M, qkv, E, KE;
+  size_t M, qkv;
   tpti_rows_cut cuts[STAGES]; /* of the maps */
   size_t items[STAGES], block_items;
 } few;
@@ -100,42 +99,19 @@ static void rotate(const few *f, size_t l, size_t row) {
 
 /* ---- attention: an item is one key/value head with its queries, of one sequence ---- */
 
-/* Turns the item's part of a row's q and k by its position, and puts k and v into the cache. */
-static void rope_and_store(const few *f, size_t l, size_t row, size_t head) {
-  const tpti_dims *d = f->dims;
-  const tpti_sequence *s = sequence_of(f, row);
-  size_t group = d->H / d->K, half = f->E / 2, position = position_of(f, row);
-  const float *cosine = f->net->rope_cosine + position * half;
-  const float *sine = f->net->rope_sine + position * half;
-  float *q = f->work->qkv + row * f->qkv + head * group * f->E;
-  float *k = f->work->qkv + row * f->qkv + d->D + head * f->E;
-  f->run->kernels->rope(q, cosine, sine, group, half, false);
-  f->run->kernels->rope(k, cosine, sine, 1, half, false);
-  size_t at = (l * s->room + position) * f->KE + head * f->E;
-  memcpy(s->keys + at, k, f->E * sizeof(float));
-  memcpy(s->values + at, k + f->KE, f->E * sizeof(float));
-}
-
 static void attend(const few *f, size_t l, size_t item, void *scratch) {
   const tpti_dims *d = f->dims;
-  size_t row = item / d->K, head = item % d->K, group = d->H / d->K;
-  size_t count = f->rows->many ? 1 : f->M;
-  const tpti_sequence *s = sequence_of(f, row);
-  size_t cache = l * s->room * f->KE + head * f->E, q = head * group * f->E;
+  size_t row = item / d->K;
   tpti_run alone = {.kernels = f->run->kernels, .scratch = scratch};
-  for (size_t r = row; r < row + count; r++) rope_and_store(f, l, r, head);
-  tpti_attention_forward(&alone, f->work->y + row * d->D + q, NULL, f->work->qkv + row * f->qkv + q,
-                         s->keys + cache, s->values + cache,
-                         &(tpti_attention){.B = 1,
-                                           .T = count,
-                                           .first = position_of(f, row),
-                                           .H = group,
-                                           .K = 1,
-                                           .E = f->E,
-                                           .q_stride = f->qkv,
-                                           .kv_stride = f->KE,
-                                           .y_stride = d->D,
-                                           .kv_batch_stride = s->room * f->KE});
+  tpti_decode_attend(&alone, &(tpti_attend){.net = f->net,
+                                            .sequence = sequence_of(f, row),
+                                            .layer = l,
+                                            .first = position_of(f, row),
+                                            .count = f->rows->many ? 1 : f->M,
+                                            .head = item % d->K,
+                                            .heads = 1,
+                                            .qkv = f->work->qkv + row * f->qkv,
+                                            .y = f->work->y + row * d->D});
 }
 
 /* ---- maps ---- */
@@ -311,16 +287,13 @@ static void count_items(few *f) {
 void tpti_decode_few(tpti_run *run, const tpti_network *net, tpti_decode_work *work,
                      const tpti_batch *rows) {
   const tpti_dims *d = &net->dims;
-  size_t E = tpti_dims_E(d), KE = d->K * E;
   few f = {.run = run,
            .net = net,
            .dims = d,
            .work = work,
            .rows = rows,
            .M = rows->count,
-           .qkv = d->D + 2 * KE,
-           .E = E,
-           .KE = KE};
+           .qkv = d->D + 2 * d->K * tpti_dims_E(d)};
   count_items(&f);
   tpti_chain_run(run, &(tpti_chain){.items = f.items[EMBED] + d->L * f.block_items +
                                              f.items[NORM_F] + f.items[HEAD],

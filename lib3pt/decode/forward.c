@@ -1,17 +1,14 @@
 /* The blocks over the rows of a prompt, each position reading its own r(p) and the cache. */
 #include "decode/forward.h"
 
-#include <string.h>
-
+#include "decode/attend.h"
 #include "kernel/kernel.h"
-#include "op/attention.h"
 #include "op/dc_inject.h"
 #include "op/linear.h"
 #include "op/linear_held.h"
 #include "op/linear_rows.h"
 #include "op/phase_norm.h"
 #include "op/phase_rotate.h"
-#include "op/rope.h"
 #include "op/swiglu.h"
 
 typedef struct pass {
@@ -21,7 +18,7 @@ typedef struct pass {
   const tpti_decode_work *work;
   const tpti_batch *rows;
   const tpti_sequence *sequence;
-  size_t M, first, qkv, E, KE; /* first: position of the first row */
+  size_t M, first, qkv; /* first: position of the first row */
   float eps;
 } pass;
 
@@ -60,35 +57,15 @@ static void embed_row(void *argument, size_t item, void *scratch) {
                     p->first + item);
 }
 
-/* Turns q and k by their positions and puts k and v into the cache of layer l. */
-static void rope_and_store(const pass *p, size_t l) {
-  const tpti_dims *d = p->dims;
-  tpti_rope_forward(p->run, p->work->qkv, p->qkv, d->H + d->K, p->net->rope_cosine,
-                    p->net->rope_sine, p->first, p->M, p->M, p->E);
-  for (size_t r = 0; r < p->M; r++) {
-    size_t at = (l * p->sequence->room + p->first + r) * p->KE;
-    const float *k = p->work->qkv + r * p->qkv + d->D;
-    memcpy(p->sequence->keys + at, k, p->KE * sizeof(float));
-    memcpy(p->sequence->values + at, k + p->KE, p->KE * sizeof(float));
-  }
-}
-
 static void attend(const pass *p, size_t l) {
-  const tpti_dims *d = p->dims;
-  const tpti_sequence *s = p->sequence;
-  size_t layer = l * s->room * p->KE;
-  const tpti_attention shape = {.B = 1,
-                                .T = p->M,
-                                .first = p->first,
-                                .H = d->H,
-                                .K = d->K,
-                                .E = p->E,
-                                .q_stride = p->qkv,
-                                .kv_stride = p->KE,
-                                .y_stride = d->D,
-                                .kv_batch_stride = s->room * p->KE};
-  tpti_attention_forward(p->run, p->work->y, NULL, p->work->qkv, s->keys + layer, s->values + layer,
-                         &shape);
+  tpti_decode_attend(p->run, &(tpti_attend){.net = p->net,
+                                            .sequence = p->sequence,
+                                            .layer = l,
+                                            .first = p->first,
+                                            .count = p->M,
+                                            .heads = p->dims->K,
+                                            .qkv = p->work->qkv,
+                                            .y = p->work->y});
 }
 
 static void rotate(const pass *p, size_t l) {
@@ -111,7 +88,6 @@ static void block(const pass *p, size_t l) {
 
   norm(p, w.n1);
   map(p, a->qkv, NULL, a->n, w.qkv, p->qkv, d->D);
-  rope_and_store(p, l);
   attend(p, l);
   map(p, a->h, a->h, a->y, w.o, d->D, d->D);
   rotate(p, l);
@@ -124,7 +100,6 @@ static void block(const pass *p, size_t l) {
 void tpti_decode_forward(tpti_run *run, const tpti_network *net, tpti_decode_work *work,
                          const tpti_batch *rows) {
   const tpti_dims *d = &net->dims;
-  size_t E = tpti_dims_E(d), KE = d->K * E;
   pass p = {.run = run,
             .net = net,
             .dims = d,
@@ -133,9 +108,7 @@ void tpti_decode_forward(tpti_run *run, const tpti_network *net, tpti_decode_wor
             .sequence = rows->sequences[0],
             .M = rows->count,
             .first = rows->sequences[0]->position + rows->ahead,
-            .qkv = d->D + 2 * KE,
-            .E = E,
-            .KE = KE,
+            .qkv = d->D + 2 * d->K * tpti_dims_E(d),
             .eps = (float)d->norm_eps};
   tpti_parallel(run, p.M, embed_row, &p);
   for (size_t l = 0; l < d->L && !run->stopped; l++) {

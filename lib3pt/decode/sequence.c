@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "decode/forward.h"
-#include "kernel/amx.h"
+#include "kernel/bf16.h"
 #include "op/cross_entropy.h"
 #include "op/linear.h"
 #include "op/linear_held.h"
@@ -79,7 +79,6 @@ static void layout_work(tpti_decode_work *w, const tpti_dims *d, tpti_form form,
   w->sine = floats(plan, d->L, d->D / 2, 1);
   w->logits = floats(plan, w->head_rows, d->V, 1);
   w->floats = floats(plan, floats_count(w, d, form), 1, 1);
-  w->lse = tpti_place(plan, w->head_rows, sizeof(double));
   w->loss = tpti_place(plan, w->head_rows, sizeof(double));
   w->targets = tpti_place(plan, w->head_rows, sizeof(int32_t));
   w->list = tpti_place(plan, w->rows, sizeof *w->list);
@@ -88,7 +87,7 @@ static void layout_work(tpti_decode_work *w, const tpti_dims *d, tpti_form form,
 }
 
 tpti_precision tpti_sequence_precision(tpti_form form) {
-  return form != TPTI_FORM_F32 && tpti_amx_permit() ? TPTI_PRECISION_BF16 : TPTI_PRECISION_F32;
+  return tpti_precision_here(form == TPTI_FORM_F32 ? TPTI_PRECISION_F32 : TPTI_PRECISION_BF16);
 }
 
 void tpti_sequence_layout(tpti_sequence *s, const tpti_dims *d, tpti_form form,
@@ -199,8 +198,7 @@ static void score_rows(void *user, const tpti_batch *rows) {
     size_t at = rows->ahead + first;
     for (size_t r = 0; r < n; r++) w->targets[r] = target_of(s, at + r);
     tpti_decode_head(s->run, s->net, w, first, n, w->logits);
-    tpti_cross_entropy_forward(s->run, w->lse, w->loss, w->logits, w->targets, s->ignore_index, n,
-                               V);
+    tpti_cross_entropy_forward(s->run, w->loss, w->logits, w->targets, s->ignore_index, n, V);
     size_t wanted = !s->targets && at + n == s->count ? n - 1 : n;
     if (!s->run->stopped) memcpy(s->loss + at, w->loss, wanted * sizeof(double));
   }
@@ -214,8 +212,8 @@ tpt_status tpti_sequence_score(tpti_run *run, const tpti_network *net, tpti_sequ
 }
 
 double tpti_sequence_surprise(tpti_run *run, const tpti_sequence *s, int32_t token, size_t V) {
-  double lse, loss;
-  tpti_cross_entropy_forward(run, &lse, &loss, s->logits, &token, -1, 1, V);
+  double loss;
+  tpti_cross_entropy_forward(run, &loss, s->logits, &token, -1, 1, V);
   return loss;
 }
 

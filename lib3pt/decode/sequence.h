@@ -17,7 +17,7 @@ typedef struct tpti_decode_work {
   float *cosine, *sine;        /* [L, D / 2] of the rotations */
   float *logits;               /* [head_rows, V] */
   float *floats;               /* rows of weights that are not float32 (op/linear_held.h) */
-  double *lse, *loss;          /* [head_rows] */
+  double *loss;                /* [head_rows] */
   int32_t *targets;            /* [head_rows] */
   struct tpti_sequence **list; /* [rows] the sequences of a pass */
   void *scratch, *pack;        /* of the run */
@@ -39,7 +39,7 @@ void tpti_sequence_layout(tpti_sequence *sequence, const tpti_dims *dims, tpti_f
                           tpti_precision precision, size_t room, tpti_plan *plan);
 
 /* In what the products of prompts are best made: float32 weights in float32, others in bf16 where
- * there are matrix units that the process may use. */
+ * there are units for it that the process may use. */
 tpti_precision tpti_sequence_precision(tpti_form form);
 
 /* Feeds count tokens that have been checked and fit. Nothing moves where the run was stopped. */

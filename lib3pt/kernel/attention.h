@@ -22,9 +22,9 @@ typedef struct tpti_score_sums {
 typedef void tpti_score_softmax_fn(float *s, const tpti_score_sums *to, float scale,
                                    const tpti_score_shape *shape);
 
-/* When all keys are through: y /= sum, lse = max + ln sum; lse lies `step` floats apart from row to
- * row, NULL: not wanted. */
-typedef void tpti_score_finish_fn(float *lse, size_t step, const tpti_score_sums *to, size_t rows);
+/* When all keys are through: y /= sum, lse = max + ln sum; lse lies `step` numbers apart from row
+ * to row, NULL: not wanted. */
+typedef void tpti_score_finish_fn(double *lse, size_t step, const tpti_score_sums *to, size_t rows);
 
 /* Scores turned over: rows are keys, columns TPTI_SCORE_COLUMNS queries. Column j sees the first
  * `lead` + j + 1 rows; what it does not see may be
@@ -50,9 +50,15 @@ typedef struct tpti_score_strip {
 typedef void tpti_strip_softmax_fn(float *s, const tpti_score_sums *to, size_t rows,
                                    const tpti_score_strip *strip);
 
-/* s = p = exp(scale s - lse), dp = scale p (dp - delta); lse and delta are
- * [TPTI_SCORE_COLUMNS]. */
-typedef void tpti_strip_gradient_fn(float *s, float *dp, const float *lse, const float *delta,
+/* What the gradient of TPTI_SCORE_COLUMNS queries begins from: lse + rest = ln sum exp(scale s), as
+ * one float would be off by up to 6e-8 of large scores, and all weights of its query with it; and
+ * delta = dy . y. */
+typedef struct tpti_score_ends {
+  const float *lse, *rest, *delta;
+} tpti_score_ends;
+
+/* s = p = exp(scale s - lse - rest), dp = scale p (dp - delta). */
+typedef void tpti_strip_gradient_fn(float *s, float *dp, const tpti_score_ends *from,
                                     const tpti_score_strip *strip);
 
 /* out [rows, E] = in, whose rows lie in_row floats apart. */

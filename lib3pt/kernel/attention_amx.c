@@ -1,120 +1,18 @@
-/* Attention's inner loops on AMX tiles (kernel/attention_amx.h). */
-#include "kernel/attention_amx.h"
+/* Attention's inner loops on AMX tiles: products, softmax and its gradient
+ * (kernel/attention_amx.h). */
+#include "kernel/attention_amx_words.h"
 
-/* clang 14 says __AMXBF16__. */
-#if defined __AVX512BF16__ && (defined __AMX_BF16__ || defined __AMXBF16__)
+#ifdef TPTI_SCORES_AMX
 
-#include <math.h>
-#include <string.h>
-
-#include "base/size.h"
-#include "kernel/amx_words.h"
-#include "kernel/vec_avx512.h"
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-#define UNROLL        _Pragma("GCC unroll 16")
-
-enum { STRIP = TPTI_SCORE_STRIP, TILE = TPTI_SCORE_TILE, LINES = 16, ROW = 32 /* bf16 of a row */ };
-enum { CHUNK_TILES = TPTI_SCORE_CHUNK / STRIP };
-
-static v_mask first_lanes(size_t n) { return v_mask_n(tpti_least(n, V_LANES)); }
+enum {
+  STRIP = TPTI_SCORE_STRIP,
+  TILE = TPTI_SCORE_TILE,
+  LINES = TPTI_SCORE_LINES,
+  ROW = TPTI_SCORE_ROW,
+  CHUNK_TILES = TPTI_SCORE_CHUNK / STRIP
+};
 
 static void end(void) { _tile_release(); }
-
-/* ---- packing ---- */
-
-/* 32 numbers of a row, 0 where there are none. */
-ALWAYS_INLINE __m512i row_line(const float *x, size_t cols) {
-  v_f32 low = v_load_mask(x, first_lanes(cols));
-  v_f32 high = cols > V_LANES ? v_load_mask(x + V_LANES, first_lanes(cols - V_LANES)) : v_zero();
-  return (__m512i)_mm512_cvtne2ps_pbh(high, low);
-}
-
-ALWAYS_INLINE void store_tile(uint16_t *out, v_f32 line[LINES], bool turned) {
-  if (turned) v_transpose(line);
-  UNROLL
-  for (size_t i = 0; i < LINES; i++) v_store((float *)(void *)(out + i * ROW), line[i]);
-}
-
-/* 16 rows of 32 columns; turned, a row of the tile holds one pair of columns of all 16. */
-ALWAYS_INLINE void rows_tile(uint16_t *out, const tpti_score_source *x, size_t i, size_t j,
-                             bool turned) {
-  v_f32 line[LINES];
-  const float *at = x->x + i * x->stride + j;
-  size_t rows = i < x->rows ? x->rows - i : 0, cols = j < x->cols ? x->cols - j : 0;
-  if (rows >= LINES && cols >= ROW) {
-    UNROLL
-    for (size_t r = 0; r < LINES; r++)
-      line[r] = _mm512_castsi512_ps(row_line(at + r * x->stride, ROW));
-  } else {
-    for (size_t r = 0; r < LINES; r++)
-      line[r] = r < rows ? _mm512_castsi512_ps(row_line(at + r * x->stride, cols)) : v_zero();
-  }
-  store_tile(out, line, turned);
-}
-
-/* Asks for the rows that come next: they lie too far apart for the processor to guess. */
-ALWAYS_INLINE void fetch_ahead(const tpti_score_source *x, size_t from, size_t rows) {
-  for (size_t i = from; i < tpti_least(x->rows, from + rows); i++)
-    for (size_t j = 0; j < x->cols; j += LINES) __builtin_prefetch(x->x + i * x->stride + j);
-}
-
-ALWAYS_INLINE void pack_rows_as(uint16_t *out, size_t step, const tpti_score_source *x,
-                                bool turned) {
-  size_t rows = tpti_ceil_div(x->rows, STRIP) * STRIP;
-  for (size_t i = 0; i < rows; i += LINES, out += step * TILE) {
-    fetch_ahead(x, i + LINES, LINES);
-    for (size_t j = 0; j < x->cols; j += ROW) rows_tile(out + j / ROW * TILE, x, i, j, turned);
-  }
-}
-
-static void pack_rows(uint16_t *out, size_t step, const tpti_score_source *x, bool pairs) {
-  if (pairs)
-    pack_rows_as(out, step, x, true);
-  else
-    pack_rows_as(out, step, x, false);
-}
-
-/* 16 columns of 32 rows: a row of the tile holds a pair of rows, or, turned, one column. */
-ALWAYS_INLINE void columns_tile(uint16_t *out, const tpti_score_source *x, size_t i, size_t j,
-                                bool turned) {
-  v_f32 line[LINES];
-  const float *at = x->x + i * x->stride + j;
-  size_t rows = x->rows - i, cols = j < x->cols ? x->cols - j : 0;
-  if (rows >= ROW && cols >= LINES) {
-    UNROLL
-    for (size_t r = 0; r < LINES; r++) {
-      const float *pair = at + 2 * r * x->stride;
-      line[r] = _mm512_castsi512_ps(tpti_amx_pairs(v_load(pair), v_load(pair + x->stride)));
-    }
-  } else {
-    v_mask m = first_lanes(cols);
-    for (size_t r = 0; r < LINES; r++) {
-      const float *pair = at + 2 * r * x->stride;
-      v_f32 a = 2 * r < rows ? v_load_mask(pair, m) : v_zero();
-      v_f32 b = 2 * r + 1 < rows ? v_load_mask(pair + x->stride, m) : v_zero();
-      line[r] = _mm512_castsi512_ps(tpti_amx_pairs(a, b));
-    }
-  }
-  store_tile(out, line, turned);
-}
-
-ALWAYS_INLINE void pack_columns_as(uint16_t *out, size_t step, const tpti_score_source *x,
-                                   bool turned) {
-  size_t cols = tpti_ceil_div(x->cols, STRIP) * STRIP;
-  for (size_t i = 0; i < x->rows; i += ROW, out += TILE) {
-    fetch_ahead(x, i + ROW, ROW);
-    for (size_t j = 0; j < cols; j += LINES)
-      columns_tile(out + j / LINES * step * TILE, x, i, j, turned);
-  }
-}
-
-static void pack_columns(uint16_t *out, size_t step, const tpti_score_source *x, bool pairs) {
-  if (pairs)
-    pack_columns_as(out, step, x, false);
-  else
-    pack_columns_as(out, step, x, true);
-}
 
 /* ---- products ---- */
 
@@ -261,7 +159,7 @@ ALWAYS_INLINE void weights_of(uint16_t *p, const tpti_score_chunk *c, size_t E, 
       v_f32 a = weight(at, factor, top[j], masked, seen >> j * V_LANES);
       v_f32 b = weight(at + STRIP, factor, top[j], masked, next >> j * V_LANES);
       sum[j] = v_add(sum[j], a), odd[j] = v_add(odd[j], b);
-      _mm512_store_si512(p + j * CHUNK_TILES * TILE, tpti_amx_pairs(a, b));
+      _mm512_store_si512(p + j * CHUNK_TILES * TILE, tpti_bf16_pairs(a, b));
     }
   }
   sum[0] = v_add(sum[0], odd[0]), sum[1] = v_add(sum[1], odd[1]);
@@ -315,7 +213,7 @@ ALWAYS_INLINE void turn_square(float *out, size_t stride, const float *in, size_
 ALWAYS_INLINE void turn_strip(float *out, size_t stride, const float *in, size_t queries, size_t E,
                               bool mixed, bool add) {
   for (size_t e = 0; e < E; e += LINES) {
-    v_mask cols = first_lanes(E - e);
+    v_mask cols = tpti_first_lanes(E - e);
     turn_square(out + e, stride, in + e * STRIP, 0, queries, cols, mixed, add);
     turn_square(out + e, stride, in + e * STRIP, LINES, queries, cols, mixed, add);
   }
@@ -403,8 +301,8 @@ static void gradient(const tpti_score_square *g) {
 const tpti_scores *tpti_scores_amx(void) {
   static const tpti_scores scores = {.begin = tpti_amx_begin,
                                      .end = end,
-                                     .pack_rows = pack_rows,
-                                     .pack_columns = pack_columns,
+                                     .pack_rows = tpti_scores_pack_rows,
+                                     .pack_columns = tpti_scores_pack_columns,
                                      .product = product,
                                      .softmax = softmax,
                                      .finish = finish,

@@ -13,7 +13,13 @@
 #include <stdint.h>
 
 /* A strip of queries or keys, and of channels: two tiles. */
-enum { TPTI_SCORE_STRIP = 32, TPTI_SCORE_TILE = 512 /* bf16 */, TPTI_SCORE_CHUNK = 64 /* keys */ };
+enum {
+  TPTI_SCORE_LINES = 16,                               /* of a tile */
+  TPTI_SCORE_ROW = 32,                                 /* bf16 of a line */
+  TPTI_SCORE_TILE = TPTI_SCORE_LINES * TPTI_SCORE_ROW, /* bf16 */
+  TPTI_SCORE_STRIP = 2 * TPTI_SCORE_LINES,
+  TPTI_SCORE_CHUNK = 64 /* keys */
+};
 
 /* x [rows, cols], rows `stride` floats apart. */
 typedef struct tpti_score_source {

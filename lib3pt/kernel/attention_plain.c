@@ -43,20 +43,20 @@ void tpti_strip_softmax_plain(float *s, const tpti_score_sums *to, size_t rows,
   }
 }
 
-void tpti_score_finish_plain(float *lse, size_t step, const tpti_score_sums *to, size_t rows) {
+void tpti_score_finish_plain(double *lse, size_t step, const tpti_score_sums *to, size_t rows) {
   for (size_t i = 0; i < rows; i++) {
     for (size_t e = 0; e < to->E; e++) to->y[i * to->y_stride + e] /= to->sum[i];
-    if (lse) lse[i * step] = to->max[i] + logf(to->sum[i]);
+    if (lse) lse[i * step] = (double)to->max[i] + log((double)to->sum[i]);
   }
 }
 
-void tpti_strip_gradient_plain(float *s, float *dp, const float *lse, const float *delta,
+void tpti_strip_gradient_plain(float *s, float *dp, const tpti_score_ends *from,
                                const tpti_score_strip *strip) {
   for (size_t u = 0; u < strip->keys; u++, s += strip->stride, dp += strip->stride)
     for (size_t j = 0; j < TPTI_SCORE_COLUMNS; j++) {
       bool seen = (ptrdiff_t)u <= strip->lead + (ptrdiff_t)j;
-      s[j] = seen ? expf(s[j] * strip->scale - lse[j]) : 0;
-      dp[j] = seen ? s[j] * (dp[j] - delta[j]) * strip->scale : 0;
+      s[j] = seen ? expf(s[j] * strip->scale - from->lse[j] - from->rest[j]) : 0;
+      dp[j] = seen ? s[j] * (dp[j] - from->delta[j]) * strip->scale : 0;
     }
 }
 

@@ -78,10 +78,10 @@ static void score_softmax(float *s, const tpti_score_sums *to, float scale,
   }
 }
 
-static void score_finish(float *lse, size_t step, const tpti_score_sums *to, size_t rows) {
+static void score_finish(double *lse, size_t step, const tpti_score_sums *to, size_t rows) {
   for (size_t i = 0; i < rows; i++) {
     score_rescale(to->y + i * to->y_stride, to->E, 1.0f / to->sum[i]);
-    if (lse) lse[i * step] = to->max[i] + logf(to->sum[i]);
+    if (lse) lse[i * step] = (double)to->max[i] + log((double)to->sum[i]);
   }
 }
 
@@ -229,37 +229,46 @@ static void strip_softmax(float *s, const tpti_score_sums *to, size_t rows,
     if (by[j] != 1) score_rescale(to->y + j * to->y_stride, to->E, by[j]);
 }
 
+/* What a vector of queries brings along; mean is scale delta. */
+typedef struct gradient_ends {
+  v_f32 lse, rest, mean;
+} gradient_ends;
+
+ALWAYS_INLINE gradient_ends gradient_ends_of(const tpti_score_ends *from, size_t first,
+                                             float scale) {
+  return (gradient_ends){v_load(from->lse + first), v_load(from->rest + first),
+                         v_mul(v_load(from->delta + first), v_set1(scale))};
+}
+
 /* One vector of a row: p where the scores are, ds where dp is. */
-ALWAYS_INLINE void gradient_vector(float *s, float *dp, v_f32 top, v_f32 mean, float scale,
+ALWAYS_INLINE void gradient_vector(float *s, float *dp, const gradient_ends *of, float scale,
                                    bool masked, v_mask m) {
-  v_f32 p = strip_weight(v_fms(v_load(s), v_set1(scale), top));
-  v_f32 ds = v_mul(p, v_fms(v_load(dp), v_set1(scale), mean));
+  v_f32 x = v_sub(v_fms(v_load(s), v_set1(scale), of->lse), of->rest);
+  v_f32 p = strip_weight(x);
+  v_f32 ds = v_mul(p, v_fms(v_load(dp), v_set1(scale), of->mean));
   v_store(s, masked ? v_select(m, p, v_zero()) : p);
   v_store(dp, masked ? v_select(m, ds, v_zero()) : ds);
 }
 
-static void strip_gradient(float *s, float *dp, const float *lse, const float *delta,
+static void strip_gradient(float *s, float *dp, const tpti_score_ends *from,
                            const tpti_score_strip *strip) {
-  const v_f32 factor = v_set1(strip->scale);
   soon_lines soon = soon_start(strip);
   for (size_t c = 0; c < TPTI_SCORE_COLUMNS; c += PAIR) {
     size_t whole = strip_whole(strip, c), other = c + V_LANES;
     const v_f32 low = score_columns(c), high = score_columns(other);
-    const v_f32 top[2] = {v_load(lse + c), v_load(lse + other)};
-    const v_f32 mean[2] = {v_mul(v_load(delta + c), factor), v_mul(v_load(delta + other), factor)};
+    const gradient_ends of[2] = {gradient_ends_of(from, c, strip->scale),
+                                 gradient_ends_of(from, other, strip->scale)};
     for (size_t i = 0; i < strip->keys; i++) {
       float *a = s + i * strip->stride + c, *b = dp + i * strip->stride + c;
       v_f32 border = strip_border(strip, i);
       bool masked = i >= whole;
       if (soon.lines) soon_ask(&soon, &strip->soon);
       if (masked) {
-        gradient_vector(a, b, top[0], mean[0], strip->scale, true, v_le(border, low));
-        gradient_vector(a + V_LANES, b + V_LANES, top[1], mean[1], strip->scale, true,
-                        v_le(border, high));
+        gradient_vector(a, b, &of[0], strip->scale, true, v_le(border, low));
+        gradient_vector(a + V_LANES, b + V_LANES, &of[1], strip->scale, true, v_le(border, high));
       } else {
-        gradient_vector(a, b, top[0], mean[0], strip->scale, false, v_mask_n(0));
-        gradient_vector(a + V_LANES, b + V_LANES, top[1], mean[1], strip->scale, false,
-                        v_mask_n(0));
+        gradient_vector(a, b, &of[0], strip->scale, false, v_mask_n(0));
+        gradient_vector(a + V_LANES, b + V_LANES, &of[1], strip->scale, false, v_mask_n(0));
       }
     }
   }

@@ -9,7 +9,7 @@
 #include <blis.h>
 
 #include "base/size.h"
-#include "kernel/amx.h"
+#include "kernel/bf16.h"
 #include "kernel/kernel.h"
 
 /* Tiles: enough rows to repay the packing of B, few enough that 8192 rows make 16 tiles; as many
@@ -126,7 +126,7 @@ static void add_slices(void *argument, size_t item, void *scratch) {
 }
 
 size_t tpti_gemm_pack(tpti_precision precision, size_t m, size_t n, size_t k) {
-  if (precision != TPTI_PRECISION_F32) return tpti_amx_pack(precision, m, n, k);
+  if (precision != TPTI_PRECISION_F32) return tpti_bf16_pack(precision, m, n, k);
   if (most_slices(m, n, k) == 1) return 0;
   const size_t bound = (size_t)TILES * SLICE_ROWS * SLICE_COLUMNS;
   size_t floats = m > bound / n / TILES ? bound : m * n * TILES;
@@ -147,7 +147,7 @@ void tpti_gemm_run(tpti_run *run, const tpti_gemm *g) {
   assert(g->b_row == 1 || g->b_col == 1);
   if (g->m == 0 || g->n == 0) return;
   if (run->precision != TPTI_PRECISION_F32) {
-    tpti_amx_run(run, g);
+    tpti_bf16_run(run, g);
     return;
   }
   job j = {.whole = g, .tile = run->kernels->gemm_tile, .partial = run->pack};
@@ -164,7 +164,7 @@ void tpti_gemm_run(tpti_run *run, const tpti_gemm *g) {
 enum { WIDEST = 32 };
 
 size_t tpti_gemm_packed_bytes(tpti_precision precision, size_t n, size_t k) {
-  if (precision != TPTI_PRECISION_F32) return tpti_amx_packed_bytes(precision, n, k);
+  if (precision != TPTI_PRECISION_F32) return tpti_bf16_packed_bytes(precision, n, k);
   return n == 0 ? 0 : (n + WIDEST - 1) * k * sizeof(float);
 }
 
@@ -184,7 +184,7 @@ static void pack_item(void *argument, size_t item, void *scratch) {
 void tpti_gemm_pack_b(tpti_run *run, void *packed, const tpti_gemm *g) {
   assert(g->b_row == 1 || g->b_col == 1);
   if (run->precision != TPTI_PRECISION_F32) {
-    tpti_amx_pack_b(run, packed, g);
+    tpti_bf16_pack_b(run, packed, g);
     return;
   }
   if (by_blis(run->kernels)) return; /* BLIS packs for itself */

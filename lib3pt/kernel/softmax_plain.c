@@ -19,7 +19,3 @@ double tpti_softmax_row_plain(float *z, float weight, size_t n) {
   for (size_t i = 0; i < n; i++) z[i] *= (float)((double)weight / sum);
   return (double)top + log(sum);
 }
-
-void tpti_softmax_scale_plain(float *z, double lse, float weight, size_t n) {
-  for (size_t i = 0; i < n; i++) z[i] = weight * expf((float)((double)z[i] - lse));
-}

@@ -69,19 +69,6 @@ static double logsumexp(const float *z, size_t n) {
   return (double)top + log(softmax_sum(NULL, z, top, n));
 }
 
-/* lse as a float and what that leaves over: the first difference is exact where it matters. */
-static void softmax_scale(float *z, double lse, float weight, size_t n) {
-  v_f32 t = v_set1((float)lse), rest = v_set1((float)(lse - (double)(float)lse));
-  v_f32 w = v_set1(weight);
-  size_t i = 0;
-  for (; i + V_LANES <= n; i += V_LANES) {
-    v_store(z + i, v_mul(w, v_exp(v_sub(v_sub(v_load(z + i), t), rest))));
-  }
-  if (i == n) return;
-  v_f32 last = v_sub(v_sub(v_load_n(z + i, n - i), t), rest);
-  v_store_n(z + i, v_mul(w, v_exp(last)), n - i);
-}
-
 static double softmax_row(float *z, float weight, size_t n) {
   float top = softmax_top(z, n);
   double sum = softmax_sum(z, z, top, n);

@@ -6,8 +6,7 @@
 
 typedef void tpti_swiglu_forward_fn(float *act, const float *gate_up, size_t F);
 
-/* dgate_up may be gate_up. act [F], forward's output once more, costs no exponential here; it may
- * be dact; NULL: not wanted. */
+/* dgate_up may be gate_up. act [F], forward's output once more, may be dact. */
 typedef void tpti_swiglu_backward_fn(float *dgate_up, float *act, const float *dact,
                                      const float *gate_up, size_t F);
 

@@ -11,7 +11,7 @@ void tpti_swiglu_backward_plain(float *dgate_up, float *act, const float *dact,
                                 const float *gate_up, size_t F) {
   for (size_t f = 0; f < F; f++) {
     float gate = gate_up[f], up = gate_up[F + f], d = dact[f], s = 1 / (1 + expf(-gate));
-    if (act) act[f] = gate * s * up;
+    act[f] = gate * s * up;
     dgate_up[f] = d * up * s * (1 + gate * (1 - s));
     dgate_up[F + f] = d * gate * s;
   }

@@ -24,40 +24,32 @@ static void swiglu_forward(float *act, const float *gate_up, size_t F) {
   }
 }
 
-/* gate and up become their gradients; dact, if wanted, becomes act. */
-ALWAYS_INLINE void swiglu_gradient(v_f32 *gate, v_f32 *up, v_f32 *dact, bool wanted) {
+/* gate and up become their gradients, and dact becomes act. */
+ALWAYS_INLINE void swiglu_gradient(v_f32 *gate, v_f32 *up, v_f32 *dact) {
   v_f32 one = v_set1(1), s = swiglu_sigmoid(*gate), ds = v_mul(*dact, s);
   v_f32 slope = v_fma(*gate, v_sub(one, s), one), dup = v_mul(ds, *gate);
-  if (wanted) *dact = swiglu_act(*gate, s, *up);
+  *dact = swiglu_act(*gate, s, *up);
   *gate = v_mul(v_mul(ds, *up), slope);
   *up = dup;
 }
 
-ALWAYS_INLINE void swiglu_row_back(float *dgate_up, float *act, const float *dact,
-                                   const float *gate_up, size_t F, bool wanted) {
+static void swiglu_backward(float *dgate_up, float *act, const float *dact, const float *gate_up,
+                            size_t F) {
   size_t f = 0;
   for (; f + V_LANES <= F; f += V_LANES) {
     v_f32 gate = v_load(gate_up + f), up = v_load(gate_up + F + f), d = v_load(dact + f);
-    swiglu_gradient(&gate, &up, &d, wanted);
+    swiglu_gradient(&gate, &up, &d);
     v_store(dgate_up + f, gate);
     v_store(dgate_up + F + f, up);
-    if (wanted) v_store(act + f, d);
+    v_store(act + f, d);
   }
   if (f < F) {
     size_t left = F - f;
     v_f32 gate = v_load_n(gate_up + f, left), up = v_load_n(gate_up + F + f, left);
     v_f32 d = v_load_n(dact + f, left);
-    swiglu_gradient(&gate, &up, &d, wanted);
+    swiglu_gradient(&gate, &up, &d);
     v_store_n(dgate_up + f, gate, left);
     v_store_n(dgate_up + F + f, up, left);
-    if (wanted) v_store_n(act + f, d, left);
+    v_store_n(act + f, d, left);
   }
-}
-
-static void swiglu_backward(float *dgate_up, float *act, const float *dact, const float *gate_up,
-                            size_t F) {
-  if (act)
-    swiglu_row_back(dgate_up, act, dact, gate_up, F, true);
-  else
-    swiglu_row_back(dgate_up, NULL, dact, gate_up, F, false);
 }

@@ -32,10 +32,14 @@ static size_t chunk_rows(tpti_precision precision, size_t V, size_t room) {
   return smallest(room, tpti_most(rows, least));
 }
 
-static float *floats(tpti_plan *plan, size_t rows, size_t cols) {
+static void *numbers(tpti_plan *plan, size_t rows, size_t cols, size_t bytes) {
   size_t count;
   if (!tpti_mul(&count, rows, cols)) plan->overflow = true;
-  return tpti_place(plan, count, sizeof(float));
+  return tpti_place(plan, count, bytes);
+}
+
+static float *floats(tpti_plan *plan, size_t rows, size_t cols) {
+  return numbers(plan, rows, cols, sizeof(float));
 }
 
 static size_t qkv_width(const tpti_dims *d) { return d->D + 2 * d->K * tpti_dims_E(d); }
@@ -47,7 +51,7 @@ static void layout_inside(tpti_block_acts *b, const tpti_dims *d, size_t M, tpti
   b->rstd1 = floats(plan, M, d->N);
   b->rstd2 = floats(plan, M, d->N);
   b->qkv = floats(plan, M, qkv_width(d));
-  b->lse = floats(plan, M, d->H);
+  b->lse = numbers(plan, M, d->H, sizeof *b->lse);
   b->y = floats(plan, M, d->D);
   b->attended = floats(plan, M, d->D);
   b->rotated = d->rotation == TPTI_ROTATION_NONE ? b->attended : floats(plan, M, d->D);
@@ -64,7 +68,7 @@ static void layout_blocks(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
   }
 }
 
-/* Where matrix units may not be used the run is float32: there is room for either. */
+/* Where the units are not there the run is float32: there is room for either. */
 static size_t in_either(const tpti_acts *a, size_t bytes(tpti_precision, const size_t[3]),
                         const size_t shape[3]) {
   return tpti_most(bytes(TPTI_PRECISION_F32, shape), bytes(a->precision, shape));
@@ -133,7 +137,6 @@ void tpti_acts_layout(tpti_acts *a, const tpti_dims *d, const tpti_recipe *r, tp
   a->embedding = floats(plan, a->room, d->D);
   a->rstd_f = floats(plan, a->room, d->N);
   a->final = floats(plan, a->room, d->D);
-  a->head_lse = tpti_place(plan, a->room, sizeof(double));
   a->row_loss = tpti_place(plan, a->room, sizeof(double));
   a->dh = floats(plan, a->room, d->D);
   a->sums = floats(plan, a->room, 1);

@@ -10,7 +10,7 @@
 typedef struct tpti_block_acts {
   float *rstd1, *rstd2; /* [M, N] of the two norms */
   float *qkv;           /* [M, D + 2 K E] after RoPE */
-  float *lse;           /* [M, H] of attention */
+  double *lse;          /* [M, H] of attention */
   float *y;             /* [M, D] heads side by side, before o */
   float *attended;      /* [M, D] stream after attention is added */
   float *rotated;       /* [M, D] after the rotation; the same array where there is none */
@@ -35,7 +35,6 @@ typedef struct tpti_acts {
   float *embedding;          /* [M, D] stream after DC injection */
   float *rstd_f;             /* [M, N] */
   float *final;              /* [M, D] what the head reads */
-  double *head_lse;          /* [M] log-sum-exp of each row of logits */
   double *row_loss;          /* [M] */
   float *dh;                 /* [M, D] gradient of the stream */
   float *sums;               /* [M] of the zero-sum penalty; then means of the DC backward */

@@ -12,182 +12,29 @@
 
 #include <string.h>
 
+#include "base/size.h"
+#include "model/block_rows.h"
 #include "op/attention.h"
 #include "op/linear.h"
 #include "op/phase_norm.h"
 #include "op/phase_rotate.h"
 #include "op/rope.h"
-#include "op/rows.h"
 #include "op/swiglu.h"
 
-/* The block's matrices, packed or not, and its vectors. */
-typedef struct weights {
-  tpti_weight qkv, o, gate_up, down;
-  const float *n1, *n2;
-  const float *cosine, *sine; /* [D / 2] of its rotation */
-} weights;
-
-/* A group or a tile of rows going through the block. */
-typedef struct block {
-  tpti_run *run;
-  const tpti_network *net;
-  const tpti_dims *dims;
-  weights w;
-  size_t first, M; /* rows: the first one's place in the group, and how many */
-  bool fresh;      /* its gradients of matrices are the first */
-  size_t T, qkv;   /* positions of a sequence; width of q, k, v side by side */
-  /* From the first row on: activations, the stream, its gradient, work space (acts.h). */
-  tpti_block_acts at;
-  const float *h;
-  float *dh, *dattended, *n, *act, *dn;
-  float *wide;                         /* of the whole group: rows of F, then of qkv floats */
-  float *gain_partial, *theta_partial; /* from the first row's block of rows on */
-} block;
-
-static weights weights_of(const tpti_pass *pass, size_t l) {
-  const tpti_network *net = pass->net;
-  const tpti_acts *a = pass->acts;
-  const tpti_block_params w = tpti_params_block(&net->params, net->weights, l);
-  return (weights){.qkv = {w.qkv, a->forward.qkv, a->input.qkv},
-                   .o = {w.o, a->forward.o, a->input.o},
-                   .gate_up = {w.gate_up, a->forward.gate_up, a->input.gate_up},
-                   .down = {w.down, a->forward.down, a->input.down},
-                   .n1 = w.n1,
-                   .n2 = w.n2,
-                   .cosine = a->cosine + l * (net->dims.D / 2),
-                   .sine = a->sine + l * (net->dims.D / 2)};
-}
-
-/* ---- groups of rows ---- */
-
-/* Rows [first, first + rows) of the pass: whole sequences. */
-typedef struct span {
-  size_t first, rows;
-} span;
-
-/* rows is 0 past the last, and where the run was stopped. */
-static span group_at(const tpti_pass *pass, size_t first) {
-  size_t left = pass->M - first, most = tpti_acts_sequences(pass->T) * pass->T;
-  return (span){first, pass->run->stopped ? 0 : left < most ? left : most};
-}
-
-static span next_group(const tpti_pass *pass, span g) { return group_at(pass, g.first + g.rows); }
-
-/* How far a walk over the blocks is, after `blocks` of them and the rows before g. */
-static void report(const tpti_pass *pass, size_t blocks, span g) {
-  double share = (double)g.first / (double)pass->M;
-  tpti_run_at(pass->run, ((double)blocks + share) / (double)pass->net->dims.L);
-}
-
-/* A block's activations of the group: kept of all rows, or shared by all groups. */
-static tpti_block_acts acts_of(const tpti_acts *a, size_t l, const tpti_dims *d, size_t first) {
-  tpti_block_acts at = a->blocks[l];
-  size_t inside = a->recompute ? 0 : first;
-  at.rstd1 += inside * d->N;
-  at.rstd2 += inside * d->N;
-  at.qkv += inside * (d->D + 2 * d->K * tpti_dims_E(d));
-  at.lse += inside * d->H;
-  at.y += inside * d->D;
-  at.attended += inside * d->D;
-  at.rotated += inside * d->D;
-  at.gate_up += inside * 2 * d->F;
-  at.out += first * d->D;
-  return at;
-}
-
-static block block_of(const tpti_pass *pass, size_t l, const float *h, span g) {
-  const tpti_dims *d = &pass->net->dims;
-  const tpti_acts *a = pass->acts;
-  return (block){.run = pass->run,
-                 .net = pass->net,
-                 .dims = d,
-                 .w = weights_of(pass, l),
-                 .M = g.rows,
-                 .fresh = pass->fresh && g.first == 0,
-                 .qkv = d->D + 2 * d->K * tpti_dims_E(d),
-                 .T = pass->T,
-                 .at = acts_of(a, l, d, g.first),
-                 .h = h + g.first * d->D,
-                 .dh = a->dh + g.first * d->D,
-                 .dattended = a->dattended,
-                 .n = a->n,
-                 .act = a->act,
-                 .wide = a->wide,
-                 .dn = a->dn,
-                 .gain_partial = a->gain_partial,
-                 .theta_partial = a->theta_partial};
-}
-
-/* ---- tiles of a group ---- */
-
-/* A chain of operations on the rows of a tile. */
-typedef void chain(const block *tile);
-
-typedef struct tiles {
-  const block *group;
-  chain *work;
-  size_t rows; /* of a tile, whole blocks of rows */
-} tiles;
-
-/* Rows [first, first + rows) of a group, for which `run` works. */
-static block tile_of(const block *group, tpti_run *run, size_t first, size_t rows) {
-  const tpti_dims *d = group->dims;
-  size_t stream = first * d->D, row_block = first / TPTI_ROW_BLOCK;
-  block b = *group;
-  b.run = run;
-  b.M = rows;
-  b.first = first;
-  b.at.rstd1 += first * d->N;
-  b.at.rstd2 += first * d->N;
-  b.at.qkv += first * b.qkv;
-  b.at.y += stream;
-  b.at.attended += stream;
-  b.at.rotated += stream;
-  b.at.gate_up += first * 2 * d->F;
-  b.at.out += stream;
-  b.h += stream;
-  b.dh += stream;
-  b.dattended += stream;
-  b.n += stream;
-  b.dn += stream;
-  b.act += first * d->F;
-  b.gain_partial += row_block * d->D;
-  b.theta_partial += row_block * (d->D / 2);
-  return b;
-}
-
-static void do_tile(void *argument, size_t item, void *scratch) {
-  const tiles *t = argument;
-  size_t first = item * t->rows, left = t->group->M - first;
-  tpti_run run = tpti_run_begin_item(t->group->run, scratch);
-  const block tile = tile_of(t->group, &run, first, left < t->rows ? left : t->rows);
-  t->work(&tile);
-  tpti_run_end_item(t->group->run, &run);
-}
-
-/* Tiles of `most` rows, or less where many threads share a group; no bit depends on it. */
-static void by_tiles(const block *group, size_t most, chain *work) {
-  const tpti_pool *pool = group->run->pool;
-  size_t threads = pool ? (size_t)tpti_pool_threads(pool) : 1;
-  size_t fair = tpti_row_blocks(group->M / (2 * threads) + 1) * TPTI_ROW_BLOCK;
-  tiles t = {group, work, fair < most ? fair : most};
-  tpti_parallel(group->run, (group->M + t.rows - 1) / t.rows, do_tile, &t);
-}
-
 /* RoPE on q and k, or its inverse, sequence by sequence: a tile may begin within one. */
-static void turn(const block *b, float *qkv,
+static void turn(const tpti_block_rows *b, float *qkv,
                  void rope(tpti_run *, float *, size_t, size_t, const float *, const float *,
                            size_t, size_t, size_t, size_t)) {
   const tpti_dims *d = b->dims;
   size_t position = b->first % b->T;
   for (size_t row = 0, rows; row < b->M; row += rows, position = 0) {
-    rows = b->T - position < b->M - row ? b->T - position : b->M - row;
+    rows = tpti_least(b->T - position, b->M - row);
     rope(b->run, qkv + row * b->qkv, b->qkv, d->H + d->K, b->net->rope_cosine, b->net->rope_sine,
          position, rows, rows, tpti_dims_E(d));
   }
 }
 
-static tpti_attention attention_shape(const block *b) {
+static tpti_attention attention_shape(const tpti_block_rows *b) {
   const tpti_dims *d = b->dims;
   return (tpti_attention){.B = b->M / b->T,
                           .T = b->T,
@@ -202,7 +49,7 @@ static tpti_attention attention_shape(const block *b) {
 
 /* ---- forward ---- */
 
-static void ask(const block *b) {
+static void ask(const tpti_block_rows *b) {
   const tpti_dims *d = b->dims;
   tpti_phase_norm_forward(b->run, b->n, b->at.rstd1, b->h, b->w.n1, (float)d->norm_eps, b->M, d->D,
                           d->N);
@@ -210,13 +57,13 @@ static void ask(const block *b) {
   turn(b, b->at.qkv, tpti_rope_forward);
 }
 
-static void attend(const block *b) {
+static void attend(const tpti_block_rows *b) {
   const tpti_attention shape = attention_shape(b);
   const float *q = b->at.qkv, *k = q + b->dims->D, *v = k + shape.K * shape.E;
   tpti_attention_forward(b->run, b->at.y, b->at.lse, q, k, v, &shape);
 }
 
-static void rotate(const block *b) {
+static void rotate(const tpti_block_rows *b) {
   const tpti_dims *d = b->dims;
   tpti_linear_forward(b->run, b->at.attended, b->h, b->at.y, b->w.o, b->M, d->D, d->D);
   if (d->rotation == TPTI_ROTATION_NONE) return;
@@ -224,14 +71,14 @@ static void rotate(const block *b) {
                             d->rotation == TPTI_ROTATION_RESIDUAL, b->M, d->D);
 }
 
-static void gate(const block *b) {
+static void gate(const tpti_block_rows *b) {
   const tpti_dims *d = b->dims;
   tpti_phase_norm_forward(b->run, b->n, b->at.rstd2, b->at.rotated, b->w.n2, (float)d->norm_eps,
                           b->M, d->D, d->N);
   tpti_linear_forward(b->run, b->at.gate_up, NULL, b->n, b->w.gate_up, b->M, 2 * d->F, d->D);
 }
 
-static void feed_forward(const block *b) {
+static void feed_forward(const tpti_block_rows *b) {
   const tpti_dims *d = b->dims;
   rotate(b);
   gate(b);
@@ -244,49 +91,55 @@ typedef void pack_form(tpti_run *run, void *packed, const float *w, size_t out, 
 
 static void pack(const tpti_pass *pass, size_t l, const tpti_packed *to, pack_form *form) {
   const tpti_dims *d = &pass->net->dims;
-  const weights w = weights_of(pass, l);
+  const tpti_block_weights w = tpti_block_weights_of(pass, l);
   form(pass->run, to->qkv, w.qkv.w, d->D + 2 * d->K * tpti_dims_E(d), d->D);
   form(pass->run, to->o, w.o.w, d->D, d->D);
   form(pass->run, to->gate_up, w.gate_up.w, 2 * d->F, d->D);
   form(pass->run, to->down, w.down.w, d->D, d->F);
 }
 
+/* How far a walk over the blocks is, after `blocks` of them and the rows before g. */
+static void report(const tpti_pass *pass, size_t blocks, tpti_group g) {
+  double share = (double)g.first / (double)pass->M;
+  tpti_run_at(pass->run, ((double)blocks + share) / (double)pass->net->dims.L);
+}
+
 void tpti_block_forward(const tpti_pass *pass, size_t l, const float *h) {
   size_t rows = pass->acts->tile;
   pack(pass, l, &pass->acts->forward, tpti_linear_pack_forward);
-  for (span g = group_at(pass, 0); g.rows; g = next_group(pass, g)) {
-    const block b = block_of(pass, l, h, g);
+  for (tpti_group g = tpti_group_at(pass, 0); g.rows; g = tpti_group_next(pass, g)) {
+    const tpti_block_rows b = tpti_block_group(pass, l, h, g);
     report(pass, l, g);
-    by_tiles(&b, rows, ask);
+    tpti_by_tiles(&b, rows, ask);
     attend(&b);
-    by_tiles(&b, rows, feed_forward);
+    tpti_by_tiles(&b, rows, feed_forward);
   }
 }
 
 /* ---- backward: dh comes in as the gradient of `out` and leaves as that of h ---- */
 
-static void rotate_and_gate(const block *b) {
+static void rotate_and_gate(const tpti_block_rows *b) {
   rotate(b);
   gate(b);
 }
 
 /* What the shared insides held: all that a gradient reads. */
-static void recompute(const block *b, size_t rows) {
-  by_tiles(b, rows, ask);
+static void recompute(const tpti_block_rows *b, size_t rows) {
+  tpti_by_tiles(b, rows, ask);
   attend(b);
-  by_tiles(b, rows, rotate_and_gate);
+  tpti_by_tiles(b, rows, rotate_and_gate);
 }
 
 /* gate_up becomes its gradient, and n and act what its and down's weights multiplied. */
-static void gate_backward(const block *b) {
+static void gate_backward(const tpti_block_rows *b) {
   const tpti_dims *d = b->dims;
   float *dact = b->wide + b->first * d->F, *dgate_up = b->at.gate_up;
   tpti_linear_backward_input(b->run, dact, NULL, b->dh, b->w.down, b->M, d->D, d->F);
-  tpti_swiglu_backward_act(b->run, dgate_up, b->act, dact, b->at.gate_up, b->M, d->F);
+  tpti_swiglu_backward(b->run, dgate_up, b->act, dact, b->at.gate_up, b->M, d->F);
 }
 
 /* dattended from dh, through the norm and the rotation. */
-static void stream_backward(const block *b) {
+static void stream_backward(const tpti_block_rows *b) {
   const tpti_dims *d = b->dims;
   tpti_linear_backward_input(b->run, b->dn, NULL, b->at.gate_up, b->w.gate_up, b->M, 2 * d->F,
                              d->D);
@@ -300,12 +153,12 @@ static void stream_backward(const block *b) {
 }
 
 /* dn becomes the gradient of y. */
-static void output_backward(const block *b) {
+static void output_backward(const tpti_block_rows *b) {
   const tpti_dims *d = b->dims;
   tpti_linear_backward_input(b->run, b->dn, NULL, b->dattended, b->w.o, b->M, d->D, d->D);
 }
 
-static void feed_forward_backward(const block *b) {
+static void feed_forward_backward(const tpti_block_rows *b) {
   const tpti_dims *d = b->dims;
   tpti_phase_norm_forward(b->run, b->n, NULL, b->at.rotated, b->w.n2, (float)d->norm_eps, b->M,
                           d->D, d->N);
@@ -315,11 +168,11 @@ static void feed_forward_backward(const block *b) {
 }
 
 /* The gradient of a matrix, to be added to, or NULL where this group is the first to write it. */
-static const float *before(const block *b, const float *gradient) {
+static const float *before(const tpti_block_rows *b, const float *gradient) {
   return b->fresh ? NULL : gradient;
 }
 
-static void feed_forward_gradients(const block *b, const tpti_block_params *g) {
+static void feed_forward_gradients(const tpti_block_rows *b, const tpti_block_params *g) {
   const tpti_dims *d = b->dims;
   if (b->run->stopped) return;
   tpti_linear_backward_weight(b->run, g->down, before(b, g->down), b->dh, b->act, b->M, d->D, d->F);
@@ -333,7 +186,7 @@ static void feed_forward_gradients(const block *b, const tpti_block_params *g) {
 }
 
 /* wide becomes the gradient of q, k and v. */
-static void attention_backward(const block *b, float *work) {
+static void attention_backward(const tpti_block_rows *b, float *work) {
   const tpti_attention shape = attention_shape(b);
   const float *q = b->at.qkv, *k = q + b->dims->D, *v = k + shape.K * shape.E;
   float *dq = b->wide, *dk = dq + b->dims->D, *dv = dk + shape.K * shape.E;
@@ -341,7 +194,7 @@ static void attention_backward(const block *b, float *work) {
 }
 
 /* dh from dattended and what attention gave, and n again. */
-static void ask_backward(const block *b) {
+static void ask_backward(const tpti_block_rows *b) {
   const tpti_dims *d = b->dims;
   float *dqkv = b->wide + b->first * b->qkv;
   turn(b, dqkv, tpti_rope_backward);
@@ -352,7 +205,7 @@ static void ask_backward(const block *b) {
                            d->D, d->N);
 }
 
-static void ask_gradients(const block *b, const tpti_block_params *g) {
+static void ask_gradients(const tpti_block_rows *b, const tpti_block_params *g) {
   const tpti_dims *d = b->dims;
   if (b->run->stopped) return;
   tpti_linear_backward_weight(b->run, g->qkv, before(b, g->qkv), b->wide, b->n, b->M, b->qkv, d->D);
@@ -364,14 +217,14 @@ void tpti_block_backward(const tpti_pass *pass, size_t l, const float *h, float 
   const tpti_block_params to = tpti_params_block(&pass->net->params, gradients, l);
   pack(pass, l, &a->input, tpti_linear_pack_input);
   if (a->recompute) pack(pass, l, &a->forward, tpti_linear_pack_forward);
-  for (span g = group_at(pass, 0); g.rows; g = next_group(pass, g)) {
-    const block b = block_of(pass, l, h, g);
+  for (tpti_group g = tpti_group_at(pass, 0); g.rows; g = tpti_group_next(pass, g)) {
+    const tpti_block_rows b = tpti_block_group(pass, l, h, g);
     report(pass, pass->net->dims.L - 1 - l, g);
     if (a->recompute) recompute(&b, a->tile);
-    by_tiles(&b, a->tile, feed_forward_backward);
+    tpti_by_tiles(&b, a->tile, feed_forward_backward);
     feed_forward_gradients(&b, &to);
     attention_backward(&b, a->attention);
-    by_tiles(&b, a->tile, ask_backward);
+    tpti_by_tiles(&b, a->tile, ask_backward);
     ask_gradients(&b, &to);
   }
 }

@@ -96,26 +96,34 @@ static void store_rows(void *argument, size_t item, void *scratch) {
     tpti_held_store(&f->out, f->cols, r, 0, f->w + r * f->cols, f->cols);
 }
 
-static void fold_map(tpti_run *run, tpti_task task, folding f) {
-  tpti_parallel(run, (f.rows + FOLD_ROWS - 1) / FOLD_ROWS, task, &f);
+/* The call and how far it is: each map counts with its numbers. */
+typedef struct course {
+  tpti_run *run;
+  size_t done, all;
+} course;
+
+static void fold_map(course *c, tpti_task task, folding f) {
+  tpti_run_at(c->run, (double)c->done / (double)c->all);
+  tpti_parallel(c->run, (f.rows + FOLD_ROWS - 1) / FOLD_ROWS, task, &f);
+  c->done += f.rows * f.cols;
 }
 
 static void ones(float *values, size_t count) {
   for (size_t i = 0; i < count; i++) values[i] = 1.0f;
 }
 
-static void fold_block(tpti_run *run, const tpti_network *net, tpti_network *folded, size_t l,
+static void fold_block(course *c, const tpti_network *net, tpti_network *folded, size_t l,
                        double *turn) {
   const tpti_dims *d = &net->dims;
   size_t D = d->D, qkv = D + 2 * d->K * tpti_dims_E(d);
   tpti_block_params from = tpti_params_block(&net->params, net->weights, l);
   tpti_block_view to = tpti_network_block(folded, l);
   accumulate_turn(net, l, turn);
-  fold_map(run, fold_reader, (folding){to.qkv, from.qkv, from.n1, turn, qkv, D});
-  fold_map(run, fold_writer, (folding){to.o, from.o, NULL, turn, D, D});
+  fold_map(c, fold_reader, (folding){to.qkv, from.qkv, from.n1, turn, qkv, D});
+  fold_map(c, fold_writer, (folding){to.o, from.o, NULL, turn, D, D});
   accumulate_turn(net, l + 1, turn);
-  fold_map(run, fold_reader, (folding){to.gate_up, from.gate_up, from.n2, turn, 2 * d->F, D});
-  fold_map(run, fold_writer, (folding){to.down, from.down, NULL, turn, D, d->F});
+  fold_map(c, fold_reader, (folding){to.gate_up, from.gate_up, from.n2, turn, 2 * d->F, D});
+  fold_map(c, fold_writer, (folding){to.down, from.down, NULL, turn, D, d->F});
 }
 
 /* Gains, angles, DC profile. */
@@ -139,17 +147,20 @@ void tpti_network_fold(tpti_run *run, const tpti_network *net, tpti_network *fol
   const tpti_dims *d = &net->dims;
   const tpti_params *from = &net->params, *to = &folded->params;
   fold_vectors(net, folded);
-  fold_map(run, store_rows,
+  size_t D = d->D, block = 2 * D * D + 2 * d->K * tpti_dims_E(d) * D + 3 * D * d->F;
+  course c = {.run = run, .all = 2 * d->V * D + d->L * block};
+  fold_map(&c, store_rows,
            (folding){.out = tpti_network_matrix(folded, to->token_emb),
                      .w = net->weights + from->token_emb,
                      .rows = d->V,
                      .cols = d->D});
   for (size_t l = 0; l < d->L && !run->stopped; l++) {
-    tpti_run_at(run, (double)l / (double)(d->L + 1));
-    fold_block(run, net, folded, l, turn);
+    fold_block(&c, net, folded, l, turn);
   }
   accumulate_turn(net, d->L, turn);
-  fold_map(run, fold_reader,
+  fold_map(&c, fold_reader,
            (folding){tpti_network_matrix(folded, to->head), net->weights + from->head,
                      net->weights + from->norm_f, turn, d->V, d->D});
+  tpti_run_at(run, (double)c.done / (double)c.all);
+  tpti_run_tick(run);
 }

@@ -70,9 +70,8 @@ void tpti_head_loss(const tpti_pass *pass, const tpti_loss_rule *rule) {
   tpti_acts *a = pass->acts;
   for (chunk c = chunk_at(pass, 0); c.count; c = next_chunk(&c)) {
     forward(&c, a->logits);
-    tpti_cross_entropy_forward(pass->run, a->head_lse + c.first, a->row_loss + c.first, a->logits,
-                               a->targets + c.first, rule->ignore_index, c.count,
-                               pass->net->dims.V);
+    tpti_cross_entropy_forward(pass->run, a->row_loss + c.first, a->logits, a->targets + c.first,
+                               rule->ignore_index, c.count, pass->net->dims.V);
   }
 }
 

@@ -7,8 +7,8 @@
 #include "op/phase_rotate.h"
 #include "op/rope.h"
 
-void tpti_network_layout_as(tpti_network *net, const tpti_dims *dims, tpti_form form,
-                            tpti_plan *plan) {
+void tpti_network_layout(tpti_network *net, const tpti_dims *dims, tpti_form form,
+                         tpti_plan *plan) {
   *net = (tpti_network){.dims = *dims};
   tpti_params_layout(&net->params, dims, plan);
   size_t half = dims->max_seq_len * (tpti_dims_E(dims) / 2);
@@ -20,10 +20,6 @@ void tpti_network_layout_as(tpti_network *net, const tpti_dims *dims, tpti_form 
     net->profile = net->held.matrices ? tpti_network_vector(net, net->params.dc_profile) : NULL;
   else if (dims->dc != TPTI_DC_NONE)
     net->profile = tpti_place(plan, dims->max_seq_len, sizeof(float));
-}
-
-void tpti_network_layout(tpti_network *net, const tpti_dims *dims, tpti_plan *plan) {
-  tpti_network_layout_as(net, dims, TPTI_FORM_F32, plan);
 }
 
 tpt_status tpti_network_need_floats(const tpti_network *net) {

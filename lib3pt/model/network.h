@@ -22,12 +22,9 @@ typedef struct tpti_block_view {
   const float *theta;   /* [P / 2], NULL without rotation */
 } tpti_block_view;
 
-/* Lays tables and weights out in `plan`; params and dims of `net` are set either way. */
-void tpti_network_layout(tpti_network *net, const tpti_dims *dims, tpti_plan *plan);
-
-/* The same with matrices in a form of their own: a network to decode and evaluate with. */
-void tpti_network_layout_as(tpti_network *net, const tpti_dims *dims, tpti_form form,
-                            tpti_plan *plan);
+/* Lays tables and weights out in `plan`; params and dims of `net` are set either way. With matrices
+ * in a form that is not float32 it is a network to decode and evaluate with. */
+void tpti_network_layout(tpti_network *net, const tpti_dims *dims, tpti_form form, tpti_plan *plan);
 
 /* TPT_OK where the weights are floats, else TPT_E_UNSUPPORTED. */
 tpt_status tpti_network_need_floats(const tpti_network *net);

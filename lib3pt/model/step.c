@@ -95,7 +95,9 @@ void tpti_step_backward(const tpti_pass *pass, const tpti_loss_rule *rule, float
 }
 
 void tpti_step_backward_logits(const tpti_pass *pass, const float *dlogits, float *gradients) {
+  tpti_run_span(pass->run, 0.0, head_begins);
   tpti_head_backward(pass, dlogits, gradients);
+  tpti_run_span(pass->run, head_begins, 1.0);
   stream_backward(pass, 0.0, gradients);
 }
 

@@ -31,15 +31,16 @@ typedef struct tpti_attention {
   size_t kv_batch_stride; /* floats between sequences of k, v, dk and dv */
 } tpti_attention;
 
-/* y [B, T, H E]; lse [B, T, H] = ln sum_u exp(s_tu), NULL: not wanted; q [B, T, H E];
+/* y [B, T, H E]; lse [B, T, H] = ln sum_u exp(s_tu), in double as backward's p = exp(s - lse) would
+ * show what a float loses of large scores, NULL: not wanted; q [B, T, H E];
  * k and v [B, first + T, K E]. y overlaps no input. */
-void tpti_attention_forward(tpti_run *run, float *y, float *lse, const float *q, const float *k,
+void tpti_attention_forward(tpti_run *run, float *y, double *lse, const float *q, const float *k,
                             const float *v, const tpti_attention *a);
 
 /* dq, dk and dv, shaped as q, k and v, are overwritten and overlap no input; work holds
  * tpti_attention_work(a) floats; first is 0. */
 void tpti_attention_backward(tpti_run *run, float *dq, float *dk, float *dv, float *work,
-                             const float *dy, const float *y, const float *lse, const float *q,
+                             const float *dy, const float *y, const double *lse, const float *q,
                              const float *k, const float *v, const tpti_attention *a);
 
 /* Floats of work: B T H, or where a group's heads are cut apart B T H (2 E + 1). */

@@ -33,7 +33,6 @@ static size_t end_of(const chunk *c, size_t item) {
 
 typedef struct forward_work {
   chunk chunk;
-  double *lse;
   double *loss;
   const float *logits;
 } forward_work;
@@ -41,11 +40,11 @@ typedef struct forward_work {
 static void forward_row(const forward_work *w, size_t r) {
   const chunk *c = &w->chunk;
   const float *z = w->logits + r * c->V;
-  double lse = c->kernels->logsumexp(z, c->V);
   int32_t target = c->targets[r];
   assert(target == c->ignore_index || (target >= 0 && (size_t)target < c->V));
-  w->lse[r] = lse;
-  w->loss[r] = target == c->ignore_index ? 0 : lse - (double)z[target];
+  w->loss[r] = 0;
+  if (target == c->ignore_index) return;
+  w->loss[r] = c->kernels->logsumexp(z, c->V) - (double)z[target];
 }
 
 static void forward_rows(void *argument, size_t item, void *scratch) {
@@ -55,48 +54,14 @@ static void forward_rows(void *argument, size_t item, void *scratch) {
   for (size_t r = item * rows_of_item(c->V); r < end_of(c, item); r++) forward_row(w, r);
 }
 
-void tpti_cross_entropy_forward(tpti_run *run, double *lse, double *loss, const float *logits,
+void tpti_cross_entropy_forward(tpti_run *run, double *loss, const float *logits,
                                 const int32_t *targets, int32_t ignore_index, size_t R, size_t V) {
   assert(V > 0);
-  forward_work work = {{run->kernels, targets, ignore_index, R, V}, lse, loss, logits};
+  forward_work work = {{run->kernels, targets, ignore_index, R, V}, loss, logits};
   tpti_parallel(run, items_of(&work.chunk), forward_rows, &work);
 }
 
 static void clear_row(float *z, size_t V) { memset(z, 0, V * sizeof *z); }
-
-typedef struct backward_work {
-  chunk chunk;
-  float *logits;
-  const double *lse;
-  float weight;
-} backward_work;
-
-static void backward_row(const backward_work *w, size_t r) {
-  const chunk *c = &w->chunk;
-  float *z = w->logits + r * c->V;
-  int32_t target = c->targets[r];
-  if (target == c->ignore_index) {
-    clear_row(z, c->V);
-    return;
-  }
-  c->kernels->softmax_scale(z, w->lse[r], w->weight, c->V);
-  z[target] -= w->weight;
-}
-
-static void backward_rows(void *argument, size_t item, void *scratch) {
-  (void)scratch;
-  const backward_work *w = argument;
-  const chunk *c = &w->chunk;
-  for (size_t r = item * rows_of_item(c->V); r < end_of(c, item); r++) backward_row(w, r);
-}
-
-void tpti_cross_entropy_backward(tpti_run *run, float *logits, const double *lse,
-                                 const int32_t *targets, int32_t ignore_index, float weight,
-                                 size_t R, size_t V) {
-  assert(V > 0);
-  backward_work work = {{run->kernels, targets, ignore_index, R, V}, logits, lse, weight};
-  tpti_parallel(run, items_of(&work.chunk), backward_rows, &work);
-}
 
 typedef struct both_work {
   chunk chunk;

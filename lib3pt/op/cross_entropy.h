@@ -11,19 +11,12 @@
 
 #include "op/op.h"
 
-/* lse [R] (of every row), loss [R] in double; logits [R, V]; targets [R]: in 0..V-1 or
- * ignore_index. */
-void tpti_cross_entropy_forward(tpti_run *run, double *lse, double *loss, const float *logits,
+/* loss [R] in double; logits [R, V]; targets [R]: in 0..V-1 or ignore_index. */
+void tpti_cross_entropy_forward(tpti_run *run, double *loss, const float *logits,
                                 const int32_t *targets, int32_t ignore_index, size_t R, size_t V);
 
-/* In place: logits [R, V] become dlogits. */
-void tpti_cross_entropy_backward(tpti_run *run, float *logits, const double *lse,
-                                 const int32_t *targets, int32_t ignore_index, float weight,
-                                 size_t R, size_t V);
-
-/* Both at once, for a caller that needs no lse: one exponential a logit instead of two. loss [R] as
- * forward gives it, logits [R, V] become what backward makes of them; the bits may differ in the
- * last place. */
+/* The loss as forward gives it, and in place its gradient: logits [R, V] become dlogits, of one
+ * exponential a logit for both. */
 void tpti_cross_entropy_both(tpti_run *run, double *loss, float *logits, const int32_t *targets,
                              int32_t ignore_index, float weight, size_t R, size_t V);
 

@@ -27,7 +27,7 @@ void tpti_swiglu_forward(tpti_run *run, float *act, const float *gate_up, size_t
 
 typedef struct backward_work {
   tpti_swiglu_backward_fn *kernel;
-  float *dgate_up, *act; /* act NULL: not wanted */
+  float *dgate_up, *act;
   const float *dact, *gate_up;
   size_t M, F;
 } backward_work;
@@ -38,18 +38,12 @@ static void backward_rows(void *argument, size_t item, void *scratch) {
   tpti_rows rows = tpti_rows_of(item, w->M);
   for (size_t m = rows.first; m < rows.first + rows.count; m++) {
     size_t at = m * 2 * w->F;
-    float *act = w->act ? w->act + m * w->F : NULL;
-    w->kernel(w->dgate_up + at, act, w->dact + m * w->F, w->gate_up + at, w->F);
+    w->kernel(w->dgate_up + at, w->act + m * w->F, w->dact + m * w->F, w->gate_up + at, w->F);
   }
 }
 
-void tpti_swiglu_backward_act(tpti_run *run, float *dgate_up, float *act, const float *dact,
-                              const float *gate_up, size_t M, size_t F) {
+void tpti_swiglu_backward(tpti_run *run, float *dgate_up, float *act, const float *dact,
+                          const float *gate_up, size_t M, size_t F) {
   backward_work work = {run->kernels->swiglu_backward, dgate_up, act, dact, gate_up, M, F};
   tpti_parallel(run, tpti_row_blocks(M), backward_rows, &work);
-}
-
-void tpti_swiglu_backward(tpti_run *run, float *dgate_up, const float *dact, const float *gate_up,
-                          size_t M, size_t F) {
-  tpti_swiglu_backward_act(run, dgate_up, NULL, dact, gate_up, M, F);
 }

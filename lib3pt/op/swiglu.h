@@ -15,12 +15,9 @@
 /* act [M, F]; gate_up [M, 2 F]. */
 void tpti_swiglu_forward(tpti_run *run, float *act, const float *gate_up, size_t M, size_t F);
 
-/* dgate_up [M, 2 F] may be gate_up; dact [M, F]. */
-void tpti_swiglu_backward(tpti_run *run, float *dgate_up, const float *dact, const float *gate_up,
-                          size_t M, size_t F);
-
-/* The same, and act [M, F] once more: of one exponential a channel. act may be dact. */
-void tpti_swiglu_backward_act(tpti_run *run, float *dgate_up, float *act, const float *dact,
-                              const float *gate_up, size_t M, size_t F);
+/* dgate_up [M, 2 F] may be gate_up; dact [M, F]. act [M, F], which costs no exponential here, is
+ * forward's once more, so that it need not be kept; it may be dact. */
+void tpti_swiglu_backward(tpti_run *run, float *dgate_up, float *act, const float *dact,
+                          const float *gate_up, size_t M, size_t F);
 
 #endif

@@ -1,11 +1,16 @@
 /* The chain: an item begins when all stages before its own are done, with any number of threads. */
 #include "base/chain.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "support/runner.h"
 
 enum { STAGES = 40, MOST_WIDTH = 9, ITEMS = STAGES * MOST_WIDTH };
+
+/* Items at which a run is stopped, in turn: some stages come behind the last of them. */
+enum { STOPS = 100 };
 
 /* Stages of 1 to MOST_WIDTH items; each item writes the number of items that were done. */
 typedef struct work {
@@ -15,14 +20,30 @@ typedef struct work {
   size_t slow;          /* rounds of an idle loop an item takes */
   size_t pieces[ITEMS]; /* asked for; by the thread that does the item */
   int plain[ITEMS];     /* written by an item, read by those of later stages without a lock */
-  tpti_run *stop;       /* stopped by the item `stop_at` */
-  atomic_int *cancel;   /* set by it */
+  /* Where the run is stopped: by the calling thread, which alone may touch it, at its first item
+   * from `stop_at` on; or by whichever thread does `stop_at`, with a cancel. */
   size_t stop_at;
+  tpti_run *stop; /* NULL: not by the calling thread */
+  pthread_t caller;
+  atomic_int *cancel; /* NULL: not with a cancel */
+  atomic_bool stopped;
 } work;
 
+static size_t first_of(const work *w, size_t item) { return w->first[w->stage_of[item]]; }
+
+/* A thread that was told to stop takes no more items. */
+static void look_for_stop(work *w, size_t item) {
+  if (!pthread_equal(pthread_self(), w->caller)) return;
+  if (w->stop->stopped) atomic_fetch_add(&w->late, 1);
+  if (item < w->stop_at) return;
+  w->stop->stopped = true;
+  atomic_store(&w->stopped, true);
+}
+
 static size_t stage(const void *argument, size_t item) {
-  const work *w = argument;
-  return w->first[w->stage_of[item]];
+  work *w = (work *)(uintptr_t)argument;
+  if (w->stop) look_for_stop(w, item);
+  return first_of(w, item);
 }
 
 /* An item has item % 5 pieces, each of them once and in its order; none is asked for after its end,
@@ -38,8 +59,10 @@ static bool fetch(const void *argument, size_t item, size_t piece) {
 static void do_item(void *argument, size_t item, void *scratch) {
   work *w = argument;
   volatile size_t idle = 0;
-  size_t first = stage(w, item);
+  size_t first = first_of(w, item);
   (void)scratch;
+  /* Or the calling thread might find nothing left to stop at. */
+  while (w->stop && item >= w->stop_at && !atomic_load(&w->stopped)) sched_yield();
   if (atomic_load(&w->done) < first) atomic_fetch_add(&w->early, 1);
   for (size_t i = 0; i < first; i++)
     if (!w->plain[i]) atomic_fetch_add(&w->early, 1);
@@ -47,9 +70,7 @@ static void do_item(void *argument, size_t item, void *scratch) {
   w->plain[item] = 1;
   atomic_fetch_add(&w->seen[item], 1);
   atomic_fetch_add(&w->done, 1);
-  if (item != w->stop_at) return;
-  if (w->stop) w->stop->stopped = true;
-  if (w->cancel) atomic_store(w->cancel, 1);
+  if (w->cancel && item == w->stop_at) atomic_store(w->cancel, 1);
 }
 
 static size_t prepare(work *w, size_t seed) {
@@ -88,36 +109,58 @@ START_TEST(stages_follow_each_other) {
 }
 END_TEST
 
-/* Wherever it is stopped it ends, and what was done is a beginning of the chain. */
+/* No item began early, and those that were done are the first of the chain; how many. */
+static size_t done_in_order(work *w, size_t items) {
+  size_t done = atomic_load(&w->done);
+  ck_assert_uint_eq(atomic_load(&w->early), 0);
+  ck_assert_uint_eq(atomic_load(&w->late), 0);
+  for (size_t i = 0; i < items; i++) ck_assert_int_eq(atomic_load(&w->seen[i]), i < done);
+  return done;
+}
+
+/* Wherever it is stopped it ends: the calling thread goes no further, others may do what is left.
+ */
 START_TEST(a_stopped_chain_ends) {
   tpti_pool *pool = tpti_pool_create(&tpti_memory_default);
   static work w;
   tpti_pool_set_threads(pool, 1 + _i);
-  for (size_t at = 0; at < 100; at++) {
+  for (size_t at = 0; at < STOPS; at++) {
     size_t items = prepare(&w, at);
     tpti_run run = {.pool = pool, .last_tick = tpti_now()};
-    atomic_int cancel = at == 0;
-    run.cancel = &cancel;
-    if (_i == 0) w.stop = &run; /* with threads the calling one alone may touch it */
+    w.stop = &run;
     w.stop_at = at;
+    w.caller = pthread_self();
     tpti_chain chain = chain_of(&w, items);
     tpti_chain_run(&run, &chain);
-    ck_assert_uint_eq(atomic_load(&w.early), 0);
-    size_t done = atomic_load(&w.done);
-    if (at == 0 && _i == 0) ck_assert_uint_eq(done, 0);
-    for (size_t i = 0; i < items; i++) ck_assert_int_eq(atomic_load(&w.seen[i]), i < done);
-    if (_i == 0 && at > 0) ck_assert_uint_eq(done, at + 1);
+    size_t done = done_in_order(&w, items);
+    ck_assert(atomic_load(&w.stopped) && run.stopped);
+    ck_assert_uint_gt(done, at);
+    if (_i == 0) ck_assert_uint_eq(done, at + 1);
   }
   tpti_pool_destroy(pool);
 }
 END_TEST
 
-/* As a cancel from another thread does. */
+START_TEST(a_chain_stopped_before_does_nothing) {
+  tpti_pool *pool = tpti_pool_create(&tpti_memory_default);
+  static work w;
+  tpti_pool_set_threads(pool, 1 + _i);
+  size_t items = prepare(&w, 0);
+  tpti_run run = {.pool = pool, .last_tick = tpti_now(), .stopped = true};
+  tpti_chain chain = chain_of(&w, items);
+  tpti_chain_run(&run, &chain);
+  ck_assert_uint_eq(done_in_order(&w, items), 0);
+  tpti_pool_destroy(pool);
+}
+END_TEST
+
+/* As a cancel from another thread does. Stages follow the one of `at`, so that the calling thread
+ * looks again after it. */
 START_TEST(a_cancelled_chain_ends) {
   tpti_pool *pool = tpti_pool_create(&tpti_memory_default);
   static work w;
-  tpti_pool_set_threads(pool, 3);
-  for (size_t at = 0; at < 100; at++) {
+  tpti_pool_set_threads(pool, 1 + _i);
+  for (size_t at = 0; at < STOPS; at++) {
     size_t items = prepare(&w, at);
     atomic_int cancel = 0;
     tpti_run run = {.pool = pool, .last_tick = tpti_now(), .cancel = &cancel};
@@ -125,8 +168,10 @@ START_TEST(a_cancelled_chain_ends) {
     w.cancel = &cancel;
     w.stop_at = at;
     tpti_chain_run(&run, &chain);
-    ck_assert_uint_eq(atomic_load(&w.early), 0);
-    ck_assert_uint_gt(atomic_load(&w.done), at);
+    size_t done = done_in_order(&w, items);
+    ck_assert_int_eq(tpti_run_status(&run), TPT_E_CANCELLED);
+    ck_assert_uint_gt(done, at);
+    if (_i == 0) ck_assert_uint_eq(done, at + 1);
   }
   tpti_pool_destroy(pool);
 }
@@ -137,7 +182,8 @@ static Suite *suite(void) {
   TCase *tests = tcase_create("chain");
   tcase_add_loop_test(tests, stages_follow_each_other, 0, 5);
   tcase_add_loop_test(tests, a_stopped_chain_ends, 0, 3);
-  tcase_add_test(tests, a_cancelled_chain_ends);
+  tcase_add_loop_test(tests, a_chain_stopped_before_does_nothing, 0, 3);
+  tcase_add_loop_test(tests, a_cancelled_chain_ends, 0, 3);
   suite_add_tcase(s, tests);
   return s;
 }

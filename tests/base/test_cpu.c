@@ -139,19 +139,39 @@ START_TEST(newer_sets_come_with_older_ones) {
 }
 END_TEST
 
-/* The words that the system shows, and only those, where the flag is set. */
-START_TEST(tiles_come_with_their_words) {
-  static const char *const words[] = {" avx512_bf16 ", " amx_tile ", " amx_bf16 "};
-  if (!(tpti_cpu_flags() & TPTI_CPU_AMX)) return;
-  ck_assert(tpti_cpu_flags() & TPTI_CPU_AVX512);
-  char line[8192] = "";
+/* The words of the first processor that the system shows, a space around each. */
+static void read_words(char line[8192]) {
   FILE *info = fopen("/proc/cpuinfo", "r");
   ck_assert_ptr_nonnull(info);
-  while (fgets(line, sizeof line, info) && strncmp(line, "flags", 5) != 0) continue;
+  while (fgets(line, 8192, info) && strncmp(line, "flags", 5) != 0) continue;
   fclose(info);
   line[strcspn(line, "\n")] = ' ';
-  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-    ck_assert_msg(strstr(line, words[i]) != NULL, "no%sin %s", words[i], line);
+}
+
+/* Where the flag is set the system shows its words, and the older flag is set. */
+START_TEST(bf16_comes_with_its_words) {
+  static const struct {
+    uint32_t flag, older;
+    const char *words[2];
+  } sets[] = {{TPTI_CPU_BF16, TPTI_CPU_AVX512, {" avx512_bf16 ", " avx512f "}},
+              {TPTI_CPU_AMX, TPTI_CPU_BF16, {" amx_tile ", " amx_bf16 "}}};
+  char line[8192] = "";
+  read_words(line);
+  for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+    if (!(tpti_cpu_flags() & sets[i].flag)) continue;
+    ck_assert(tpti_cpu_flags() & sets[i].older);
+    for (size_t w = 0; w < 2; w++)
+      ck_assert_msg(strstr(line, sets[i].words[w]) != NULL, "no%sin %s", sets[i].words[w], line);
+  }
+}
+END_TEST
+
+/* All that bf16 on vectors needs is the flag of the instructions and AVX-512. */
+START_TEST(bf16_is_found_where_it_is_shown) {
+  char line[8192] = "";
+  read_words(line);
+  bool shown = strstr(line, " avx512_bf16 ") && (tpti_cpu_flags() & TPTI_CPU_AVX512);
+  ck_assert_int_eq(!!(tpti_cpu_flags() & TPTI_CPU_BF16), shown);
 }
 END_TEST
 
@@ -185,7 +205,8 @@ static Suite *suite(void) {
   tcase_add_test(c, a_very_long_group_is_not_followed);
   tcase_add_test(c, affinity_limits_the_count);
   tcase_add_test(c, newer_sets_come_with_older_ones);
-  tcase_add_test(c, tiles_come_with_their_words);
+  tcase_add_test(c, bf16_comes_with_its_words);
+  tcase_add_test(c, bf16_is_found_where_it_is_shown);
 #if defined(__x86_64__)
   tcase_add_test(c, looking_asks_for_nothing);
 #endif

@@ -1,9 +1,15 @@
 /* Sizes that do not wrap, plans, and allocators that do not keep their word. */
 #include "base/memory.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "base/error.h"
 #include "support/allocator.h"
 #include "support/runner.h"
 
@@ -32,25 +38,119 @@ START_TEST(default_blocks_are_aligned) {
 }
 END_TEST
 
-/* Those that big pages are asked for. Every byte is ours, and other blocks stay as they are. */
+/* ---- large blocks: mapped by themselves, big pages asked for ---- */
+
+enum { BIG_PAGE = 2 << 20, BIG_BLOCK = 4 << 20, LARGE = 4 };
+
+static const size_t sizes[] = {BIG_BLOCK - 1, BIG_BLOCK, BIG_BLOCK + 1, (9 << 20) + 4097};
+
+static size_t whole_pages(size_t bytes) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  return (bytes + page - 1) / page * page;
+}
+
+static struct advice {
+  size_t calls;
+  void *block;
+  size_t bytes;
+  int what;
+} last;
+
+/* In place of the C library's: a system that takes no advice. */
+int madvise(void *block, size_t bytes, int what) {
+  last = (struct advice){last.calls + 1, block, bytes, what};
+  errno = EINVAL;
+  return -1;
+}
+
+/* As many calls in all, the last of them about this block; none about a small one. */
+static void is_advised(size_t calls, const void *block, size_t bytes, int what) {
+  ck_assert_uint_eq(last.calls, bytes < BIG_BLOCK ? 0 : calls);
+  ck_assert_int_eq(errno, EDOM);
+  if (bytes < BIG_BLOCK) return;
+  ck_assert_ptr_eq(last.block, block);
+  ck_assert_uint_eq(last.bytes, whole_pages(bytes));
+  ck_assert_int_eq(last.what, what);
+}
+
+/* Advice is no more than that: refused, it costs neither the block nor errno. */
+START_TEST(large_blocks_ask_for_big_pages) {
+  const tpti_memory *memory = &tpti_memory_default;
+  size_t bytes = sizes[_i];
+  last.calls = 0;
+  errno = EDOM;
+  void *block = tpti_take(memory, bytes);
+  ck_assert_ptr_nonnull(block);
+  is_advised(1, block, bytes, MADV_HUGEPAGE);
+  ck_assert_uint_eq((uintptr_t)block % (bytes < BIG_BLOCK ? TPTI_ALIGNMENT : BIG_PAGE), 0);
+  tpti_pages(memory, block, bytes, false);
+  is_advised(2, block, bytes, MADV_NOHUGEPAGE);
+  tpti_pages(memory, block, bytes, true);
+  is_advised(3, block, bytes, MADV_HUGEPAGE);
+  tpti_give(memory, block, bytes);
+  is_advised(3, block, bytes, MADV_HUGEPAGE);
+}
+END_TEST
+
+START_TEST(a_hosts_memory_is_not_advised) {
+  tpti_test_allocator a;
+  tpti_test_allocator_init(&a);
+  last.calls = 0;
+  void *block = tpti_take(&a.memory, BIG_BLOCK);
+  ck_assert_ptr_nonnull(block);
+  tpti_pages(&a.memory, block, BIG_BLOCK, true);
+  tpti_pages(&a.memory, block, BIG_BLOCK, false);
+  tpti_give(&a.memory, block, BIG_BLOCK);
+  ck_assert_uint_eq(last.calls, 0);
+}
+END_TEST
+
+/* Every byte of each is its own. */
 START_TEST(large_blocks_are_whole) {
-  const size_t sizes[] = {(4 << 20) - 1, 4 << 20, (4 << 20) + 1, (9 << 20) + 4097};
-  char *small = tpti_take(&tpti_memory_default, 64);
-  ck_assert_ptr_nonnull(small);
-  memset(small, 7, 64);
-  for (size_t i = 0; i < 3 * sizeof sizes / sizeof *sizes; i++) {
-    size_t bytes = sizes[i / 3];
-    unsigned char *block = tpti_take(&tpti_memory_default, bytes);
-    ck_assert_ptr_nonnull(block);
-    ck_assert_uint_eq((uintptr_t)block % TPTI_ALIGNMENT, 0);
-    tpti_pages(&tpti_memory_default, block, bytes, i % 3 > 0);
-    memset(block, 0xa5, bytes);
-    tpti_pages(&tpti_memory_default, block, bytes, i % 3 < 2);
-    ck_assert(block[0] == 0xa5 && block[bytes / 2] == 0xa5 && block[bytes - 1] == 0xa5);
-    tpti_give(&tpti_memory_default, block, bytes);
+  unsigned char *blocks[LARGE];
+  for (size_t i = 0; i < LARGE; i++) {
+    blocks[i] = tpti_take(&tpti_memory_default, sizes[i]);
+    ck_assert_ptr_nonnull(blocks[i]);
+    memset(blocks[i], (int)i + 1, sizes[i]);
   }
-  for (size_t i = 0; i < 64; i++) ck_assert_int_eq(small[i], 7);
-  tpti_give(&tpti_memory_default, small, 64);
+  for (size_t i = 0; i < LARGE; i++) {
+    ck_assert_uint_eq(blocks[i][0], i + 1);
+    ck_assert_mem_eq(blocks[i], blocks[i] + 1, sizes[i] - 1);
+    tpti_give(&tpti_memory_default, blocks[i], sizes[i]);
+  }
+}
+END_TEST
+
+/* Of the process, read or not. */
+static size_t address_space(void) {
+  char text[200] = "";
+  int file = open("/proc/self/statm", O_RDONLY);
+  ck_assert_int_ge(file, 0);
+  ck_assert_int_gt((int)read(file, text, sizeof text - 1), 0);
+  close(file);
+  return (size_t)strtoull(text, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What was mapped beside a block to begin with a big page goes back at once, and the block later:
+ * kept, it would be 2 MiB of each, here 128. */
+START_TEST(large_blocks_take_what_they_hold) {
+  enum { BLOCKS = 64, SLACK = 8 << 20 };
+  void *blocks[BLOCKS];
+  size_t begin = address_space(), held = 0;
+  for (size_t i = 0; i < BLOCKS; i++) {
+    size_t bytes = BIG_BLOCK + i * 4096;
+    blocks[i] = tpti_take(&tpti_memory_default, bytes);
+    ck_assert_ptr_nonnull(blocks[i]);
+    held += whole_pages(bytes);
+  }
+  size_t most = address_space();
+  for (size_t i = 0; i < BLOCKS; i++) {
+    tpti_give(&tpti_memory_default, blocks[i], BIG_BLOCK + i * 4096);
+  }
+  size_t end = address_space();
+  ck_assert_uint_ge(most, begin + held);
+  ck_assert_uint_le(most, begin + held + SLACK);
+  ck_assert_uint_le(end, begin + SLACK);
 }
 END_TEST
 
@@ -74,6 +174,14 @@ START_TEST(a_block_out_of_line_goes_back) {
   tpti_memory crooked = {NULL, allocate_crooked, count_release};
   ck_assert_ptr_null(tpti_take(&crooked, 24));
   ck_assert_uint_eq(released, 24);
+  ck_assert_int_eq(tpti_fail_memory(24), TPT_E_MEMORY);
+  ck_assert_ptr_nonnull(strstr(tpti_error_text(), "a block of 24 bytes at no multiple of 64"));
+  tpti_fail_memory(24); /* of something else */
+  ck_assert_ptr_nonnull(strstr(tpti_error_text(), "refused 24 bytes"));
+  ck_assert_ptr_null(tpti_take(&crooked, 24));
+  free(tpti_take(&tpti_memory_default, 24));
+  tpti_fail_memory(8);
+  ck_assert_ptr_nonnull(strstr(tpti_error_text(), "refused 8 bytes"));
 }
 END_TEST
 
@@ -130,7 +238,10 @@ static Suite *suite(void) {
   TCase *c = tcase_create("memory");
   tcase_add_test(c, sums_and_products_do_not_wrap);
   tcase_add_test(c, default_blocks_are_aligned);
+  tcase_add_loop_test(c, large_blocks_ask_for_big_pages, 0, LARGE);
+  tcase_add_test(c, a_hosts_memory_is_not_advised);
   tcase_add_test(c, large_blocks_are_whole);
+  tcase_add_test(c, large_blocks_take_what_they_hold);
   tcase_add_test(c, a_block_out_of_line_goes_back);
   tcase_add_test(c, a_refusal_is_null);
   tcase_add_test(c, a_plan_counts_then_places);

@@ -1,6 +1,7 @@
 /* The tables of a network: the same on every number of threads, and left off where a run stops. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/network.h"
 #include "support/compare.h"
@@ -22,12 +23,12 @@ static tpti_network network_of(tpti_dc dc, void **block) {
                  .dc = dc};
   tpti_network net;
   tpti_plan plan = {0};
-  tpti_network_layout(&net, &d, &plan);
+  tpti_network_layout(&net, &d, TPTI_FORM_F32, &plan);
   size_t lines = (plan.used - 1) / TPTI_ALIGNMENT + 1;
   plan = (tpti_plan){.base = aligned_alloc(TPTI_ALIGNMENT, lines * TPTI_ALIGNMENT)};
   ck_assert_ptr_nonnull(plan.base);
   *block = plan.base;
-  tpti_network_layout(&net, &d, &plan);
+  tpti_network_layout(&net, &d, TPTI_FORM_F32, &plan);
   for (size_t i = 0; i < POSITIONS * HALF; i++) net.rope_cosine[i] = net.rope_sine[i] = 7.0f;
   for (size_t p = 0; net.profile && p < POSITIONS; p++) net.profile[p] = 7.0f;
   return net;
@@ -78,12 +79,29 @@ START_TEST(a_stopped_run_makes_no_tables) {
 }
 END_TEST
 
+/* The share of the weights: all of them at the end, whatever the number of layers. */
+START_TEST(a_fold_is_done_at_its_end) {
+  void *blocks[2];
+  double turn[12];
+  tpti_network net = network_of(TPTI_DC_HORN, &blocks[0]);
+  tpti_network folded = network_of(TPTI_DC_HORN, &blocks[1]);
+  tpti_run *run = tpti_test_run(1);
+  memset(net.weights, 0, net.params.count * sizeof *net.weights);
+  tpti_run_span(run, 0.0, 1.0);
+  tpti_network_fold(run, &net, &folded, turn);
+  ck_assert(run->done == 1.0);
+  tpti_test_run_free(run);
+  for (int i = 0; i < 2; i++) free(blocks[i]);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("model network");
   TCase *tests = tcase_create("network");
   tcase_add_test(tests, tables_are_what_they_say);
   tcase_add_test(tests, threads_do_not_change_bits);
   tcase_add_test(tests, a_stopped_run_makes_no_tables);
+  tcase_add_test(tests, a_fold_is_done_at_its_end);
   suite_add_tcase(suite, tests);
   return tpti_test_main(suite);
 }

@@ -16,8 +16,9 @@ enum { GAP = 3, TAIL = 5 };
 typedef struct problem {
   tpti_attention a;
   size_t q_size, kv_size, y_size, lse_size;
-  float *q, *k, *v, *dy;          /* inputs, NaN in the gaps */
-  float *y, *lse, *dq, *dk, *dv;  /* results of the operation, NaN where it must not write */
+  float *q, *k, *v, *dy;   /* inputs, NaN in the gaps */
+  float *y, *dq, *dk, *dv; /* results of the operation, NaN where it must not write */
+  double *lse;
   double *Y, *LSE, *DQ, *DK, *DV; /* the same by the equation; dq, dk and dv need dy */
 } problem;
 
@@ -54,7 +55,7 @@ static inline problem problem_new(size s) {
   p.k = rows_new(p.kv_size, m, s.K * s.E, kv, keys, p.a.kv_batch_stride, 2);
   p.v = rows_new(p.kv_size, m, s.K * s.E, kv, keys, p.a.kv_batch_stride, 3);
   p.dy = rows_new(p.y_size, n, s.H * s.E, y, s.T, s.T * y, 4);
-  p.y = rows_new(p.y_size, 0, 0, 0, 1, 0, 0), p.lse = rows_new(p.lse_size, 0, 0, 0, 1, 0, 0);
+  p.y = rows_new(p.y_size, 0, 0, 0, 1, 0, 0), p.lse = doubles(p.lse_size);
   p.dq = rows_new(p.q_size, 0, 0, 0, 1, 0, 0), p.dk = rows_new(p.kv_size, 0, 0, 0, 1, 0, 0);
   p.dv = rows_new(p.kv_size, 0, 0, 0, 1, 0, 0);
   p.Y = doubles(p.y_size), p.LSE = doubles(p.lse_size);
@@ -110,15 +111,46 @@ static inline void check(const char *what, const float *got, const double *want,
                          size_t count, size s, double bound) {
   float *used = malloc((count + 1) * sizeof *used);
   ck_assert(used != NULL);
+  size_t written = count;
   for (size_t i = 0; i < count; i++) {
     bool gap = like && isnan(like[i]);
-    ck_assert_msg(!gap || isnan(got[i]), "%s: a gap was written at %zu", what, i);
+    if (gap && !isnan(got[i])) written = i;
     used[i] = gap ? 0 : got[i];
   }
+  ck_assert_msg(written == count, "%s: a gap was written at %zu", what, written);
   double error = tpti_test_error(used, want, count);
   ck_assert_msg(error <= bound, "%s at B %zu T %zu first %zu H %zu K %zu E %zu: error %.3g", what,
                 s.B, s.T, s.first, s.H, s.K, s.E, error);
   free(used);
+}
+
+static inline void check_lse(const problem *w, size s, double bound) {
+  float *got = malloc((w->lse_size + 1) * sizeof *got);
+  ck_assert(got != NULL);
+  for (size_t i = 0; i < w->lse_size; i++) got[i] = (float)w->lse[i];
+  check("lse", got, w->LSE, NULL, w->lse_size, s, bound);
+  free(got);
+}
+
+/* The results of two runs of one problem, bit by bit. */
+static inline void check_same(size s, tpti_run *one, tpti_run *other) {
+  problem x = problem_new(s), y = problem_new(s);
+  void (*go)(problem *, tpti_run *) = s.first ? run_forward : run_backward;
+  go(&x, one), go(&y, other);
+  ck_assert_mem_eq(x.y, y.y, x.y_size * sizeof(float));
+  ck_assert_mem_eq(x.lse, y.lse, x.lse_size * sizeof(double));
+  ck_assert_mem_eq(x.dq, y.dq, x.q_size * sizeof(float));
+  ck_assert_mem_eq(x.dk, y.dk, x.kv_size * sizeof(float));
+  ck_assert_mem_eq(x.dv, y.dv, x.kv_size * sizeof(float));
+  problem_free(&x), problem_free(&y);
+}
+
+static inline void check_without_lse(size s, tpti_run *run) {
+  problem x = problem_new(s), y = problem_new(s);
+  run_forward(&x, run);
+  tpti_attention_forward(run, y.y, NULL, y.q, y.k, y.v, &y.a);
+  ck_assert_mem_eq(x.y, y.y, x.y_size * sizeof(float));
+  problem_free(&x), problem_free(&y);
 }
 
 /* Position 0 alone is seen by its query: its score has no gradient, not even where y is not quite

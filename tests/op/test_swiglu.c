@@ -61,16 +61,17 @@ START_TEST(extreme_gates) {
   enum { F = 20 };
   const float extremes[] = {-1e4f, -1000, -90, -88, 0, 88, 90, 1000, 1e4f};
   tpti_run *run = tpti_test_run(1);
-  float gate_up[2 * F], act[F], dact[F], gradient[2 * F];
+  float gate_up[2 * F], act[F], again[F], dact[F], gradient[2 * F];
   for (size_t f = 0; f < F; f++) {
     gate_up[f] = extremes[f % 9];
     gate_up[F + f] = dact[f] = 1;
   }
   tpti_swiglu_forward(run, act, gate_up, 1, F);
-  tpti_swiglu_backward(run, gradient, dact, gate_up, 1, F);
+  tpti_swiglu_backward(run, gradient, again, dact, gate_up, 1, F);
   for (size_t f = 0; f < F; f++) {
     double x = (double)gate_up[f], s = 1 / (1 + exp(-x));
     ck_assert_double_eq_tol((double)act[f], x * s, 1e-6 * fabs(x * s) + 1e-30);
+    ck_assert_double_eq_tol((double)again[f], x * s, 1e-6 * fabs(x * s) + 1e-30);
     ck_assert_double_eq_tol((double)gradient[F + f], x * s, 1e-6 * fabs(x * s) + 1e-30);
     ck_assert_double_eq_tol((double)gradient[f], s * (1 + x * (1 - s)), 1e-6);
   }
@@ -95,39 +96,38 @@ static double loss_of(const void *context) {
   return weighted(p->dact, p->act, p->s->M * p->s->F);
 }
 
-/* dgate_up is overwritten and may be gate_up. */
+/* Its outputs are overwritten, and may take the places of gate_up and dact. */
 START_TEST(backward_is_the_gradient) {
   const shape *s = &shapes[_i];
   size_t count = s->M * 2 * s->F;
   arrays a = {0};
   tpti_run *run = tpti_test_run(1);
   float *gate_up = gates(&a, count), *dact = filled(&a, s->M * s->F, 3);
-  float *gradient = poisoned(&a, count);
+  float *gradient = poisoned(&a, count), *act = poisoned(&a, s->M * s->F);
   double *x = doubled(&a, gate_up, count), *want = zeros(&a, count);
   problem p = {x, zeros(&a, s->M * s->F), dact, s};
   numeric_gradient(want, x, count, loss_of, &p);
-  tpti_swiglu_backward(run, gradient, dact, gate_up, s->M, s->F);
+  tpti_swiglu_backward(run, gradient, act, dact, gate_up, s->M, s->F);
   tpti_test_near(gradient, want, count, near_backward);
-  tpti_swiglu_backward(run, gate_up, dact, gate_up, s->M, s->F);
+  tpti_swiglu_backward(run, gate_up, dact, dact, gate_up, s->M, s->F);
   same_bits(gate_up, gradient, count);
+  same_bits(dact, act, s->M * s->F);
   tpti_test_run_free(run);
   arrays_free(&a);
 }
 END_TEST
 
-/* Everything in place. */
-START_TEST(backward_with_act_is_both_directions) {
+START_TEST(backward_gives_the_output_too) {
   const shape *s = &shapes[_i];
   size_t count = s->M * 2 * s->F;
   arrays a = {0};
   tpti_run *run = tpti_test_run(2);
   float *gate_up = gates(&a, count), *dact = filled(&a, s->M * s->F, 3);
   float *gradient = poisoned(&a, count), *act = poisoned(&a, s->M * s->F);
-  tpti_swiglu_forward(run, act, gate_up, s->M, s->F);
-  tpti_swiglu_backward(run, gradient, dact, gate_up, s->M, s->F);
-  tpti_swiglu_backward_act(run, gate_up, dact, dact, gate_up, s->M, s->F);
-  same_bits(gate_up, gradient, count);
-  tpti_test_near(dact, doubled(&a, act, s->M * s->F), s->M * s->F, near_forward);
+  double *want = zeros(&a, s->M * s->F);
+  reference(want, doubled(&a, gate_up, count), s);
+  tpti_swiglu_backward(run, gradient, act, dact, gate_up, s->M, s->F);
+  tpti_test_near(act, want, s->M * s->F, near_forward);
   tpti_test_run_free(run);
   arrays_free(&a);
 }
@@ -137,14 +137,16 @@ START_TEST(threads_do_not_change_bits) {
   enum { M = 333, F = 21 };
   arrays a = {0};
   float *gate_up = gates(&a, M * 2 * F), *dact = filled(&a, M * F, 2);
-  float *forward = NULL, *backward = NULL;
+  float *forward = NULL, *output = NULL, *backward = NULL;
   for (size_t t = 0; t < THREAD_COUNTS; t++) {
     tpti_run *run = tpti_test_run(thread_counts[t]);
-    float *act = poisoned(&a, M * F), *gradient = poisoned(&a, M * 2 * F);
+    float *act = poisoned(&a, M * F), *again = poisoned(&a, M * F);
+    float *gradient = poisoned(&a, M * 2 * F);
     tpti_swiglu_forward(run, act, gate_up, M, F);
-    tpti_swiglu_backward(run, gradient, dact, gate_up, M, F);
-    if (!forward) forward = act, backward = gradient;
+    tpti_swiglu_backward(run, gradient, again, dact, gate_up, M, F);
+    if (!forward) forward = act, output = again, backward = gradient;
     same_bits(act, forward, M * F);
+    same_bits(again, output, M * F);
     same_bits(gradient, backward, M * 2 * F);
     tpti_test_run_free(run);
   }
@@ -159,7 +161,7 @@ static Suite *suite(void) {
   tcase_add_loop_test(c, a_row_alone_has_the_same_bits, 0, SHAPES);
   tcase_add_test(c, extreme_gates);
   tcase_add_loop_test(c, backward_is_the_gradient, 0, SHAPES);
-  tcase_add_loop_test(c, backward_with_act_is_both_directions, 0, SHAPES);
+  tcase_add_loop_test(c, backward_gives_the_output_too, 0, SHAPES);
   tcase_add_test(c, threads_do_not_change_bits);
   suite_add_tcase(s, c);
   return s;

@@ -1,32 +1,32 @@
-/* Products on AMX tiles cut for the threads (amx.h).
+/* Products of bf16 parts cut for the threads (bf16.h).
  *
  * One operand is shared: packed before, or packed first, by all threads, as the smaller of the two.
  * The other is cut into groups of strips; an item packs its group for itself into its scratch and
  * multiplies it with all that is shared. */
-#include "kernel/amx.h"
+#include "kernel/bf16.h"
 
 #include <assert.h>
 
 #include "base/size.h"
-#include "kernel/amx_tile.h"
+#include "kernel/bf16_parts.h"
 
-static size_t strips(size_t lines) { return tpti_ceil_div(lines, TPTI_AMX_LINES); }
-static size_t steps_of(size_t k) { return tpti_ceil_div(k, TPTI_AMX_DEPTH); }
+static size_t strips(size_t lines) { return tpti_ceil_div(lines, TPTI_BF16_LINES); }
+static size_t steps_of(size_t k) { return tpti_ceil_div(k, TPTI_BF16_DEPTH); }
 
 static size_t parts_of(tpti_precision precision) {
   assert(precision != TPTI_PRECISION_F32);
-  if (precision == TPTI_PRECISION_BF16) return 1;
-  return precision == TPTI_PRECISION_BF16X3 ? 2 : 3;
+  if (precision == TPTI_PRECISION_BF16X3) return 2;
+  return precision == TPTI_PRECISION_BF16X6 ? 3 : 1;
 }
 
 /* Pairs, and bytes, of one step of a strip. */
-static size_t step_pairs(size_t parts) { return parts * TPTI_AMX_PART; }
+static size_t step_pairs(size_t parts) { return parts * TPTI_BF16_PART; }
 static size_t step_bytes(size_t parts) { return step_pairs(parts) * sizeof(uint32_t); }
 
 /* ---- sizes ---- */
 
 /* What is shared is packed in rounds of k where it would take more, but of at least LONG steps. */
-enum { SHARED_BYTES = 16 << 20, LONG = TPTI_AMX_ROUNDS };
+enum { SHARED_BYTES = 16 << 20, LONG = TPTI_BF16_ROUNDS };
 
 /* Steps of a round of k, of which there may be `room`: all, or a multiple of LONG. */
 static size_t even_round(size_t steps, size_t room) {
@@ -40,13 +40,13 @@ static size_t shared_round(size_t parts, size_t lines, size_t k) {
 }
 
 /* The bound where a round is cut, not the round's own bytes, which may be less for more lines. */
-size_t tpti_amx_pack(tpti_precision precision, size_t m, size_t n, size_t k) {
+size_t tpti_bf16_pack(tpti_precision precision, size_t m, size_t n, size_t k) {
   size_t step = tpti_most(strips(tpti_least(m, n)), 1) * step_bytes(parts_of(precision));
   size_t bound = tpti_most(SHARED_BYTES, LONG * step);
   return steps_of(k) <= bound / step ? steps_of(k) * step : bound;
 }
 
-size_t tpti_amx_packed_bytes(tpti_precision precision, size_t n, size_t k) {
+size_t tpti_bf16_packed_bytes(tpti_precision precision, size_t n, size_t k) {
   return strips(n) * steps_of(k) * step_bytes(parts_of(precision));
 }
 
@@ -56,7 +56,7 @@ size_t tpti_amx_packed_bytes(tpti_precision precision, size_t n, size_t k) {
 enum { PACK_ITEM = 1 << 16 };
 
 typedef struct pack_job {
-  tpti_amx_operand whole;
+  tpti_bf16_operand whole;
   uint32_t *out;
   size_t strip, parts, unit; /* strips, or steps, of an item */
 } pack_job;
@@ -65,43 +65,43 @@ typedef struct pack_job {
 static void pack_item(void *argument, size_t item, void *scratch) {
   (void)scratch;
   const pack_job *j = argument;
-  tpti_amx_operand o = j->whole;
+  tpti_bf16_operand o = j->whole;
   uint32_t *out = j->out;
   if (o.deep == 1) {
-    size_t first = item * j->unit * TPTI_AMX_LINES;
+    size_t first = item * j->unit * TPTI_BF16_LINES;
     out += item * j->unit * j->strip;
     o.x += first * o.line;
-    o.lines = tpti_least(j->unit * TPTI_AMX_LINES, o.lines - first);
+    o.lines = tpti_least(j->unit * TPTI_BF16_LINES, o.lines - first);
   } else {
-    size_t first = item * j->unit * TPTI_AMX_DEPTH;
+    size_t first = item * j->unit * TPTI_BF16_DEPTH;
     out += item * j->unit * step_pairs(j->parts);
     o.x += first * o.deep;
-    o.k = tpti_least(j->unit * TPTI_AMX_DEPTH, o.k - first);
+    o.k = tpti_least(j->unit * TPTI_BF16_DEPTH, o.k - first);
   }
-  tpti_amx_pack_operand(out, j->strip, &o, j->parts);
+  tpti_bf16_pack_operand(out, j->strip, &o, j->parts);
 }
 
-static void pack_together(tpti_run *run, uint32_t *out, size_t strip, const tpti_amx_operand *o,
+static void pack_together(tpti_run *run, uint32_t *out, size_t strip, const tpti_bf16_operand *o,
                           size_t parts) {
   pack_job j = {.whole = *o, .out = out, .strip = strip, .parts = parts};
   size_t down = strips(o->lines), deep = steps_of(o->k);
   size_t units = o->deep == 1 ? down : deep, across = o->deep == 1 ? deep : down;
-  j.unit = tpti_most(1, PACK_ITEM / (across * TPTI_AMX_PART));
+  j.unit = tpti_most(1, PACK_ITEM / (across * TPTI_BF16_PART));
   tpti_parallel(run, tpti_ceil_div(units, j.unit), pack_item, &j);
 }
 
-static tpti_amx_operand operand_a(const tpti_gemm *g) {
-  return (tpti_amx_operand){
+static tpti_bf16_operand operand_a(const tpti_gemm *g) {
+  return (tpti_bf16_operand){
       .x = g->a, .line = g->a_row, .deep = g->a_col, .lines = g->m, .k = g->k};
 }
-static tpti_amx_operand operand_b(const tpti_gemm *g) {
-  return (tpti_amx_operand){
+static tpti_bf16_operand operand_b(const tpti_gemm *g) {
+  return (tpti_bf16_operand){
       .x = g->b, .line = g->b_col, .deep = g->b_row, .lines = g->n, .k = g->k, .columns = true};
 }
 
-void tpti_amx_pack_b(tpti_run *run, void *packed, const tpti_gemm *g) {
+void tpti_bf16_pack_b(tpti_run *run, void *packed, const tpti_gemm *g) {
   if (g->n == 0 || g->k == 0) return;
-  const tpti_amx_operand b = operand_b(g);
+  const tpti_bf16_operand b = operand_b(g);
   size_t parts = parts_of(run->precision);
   pack_together(run, packed, steps_of(g->k) * step_pairs(parts), &b, parts);
 }
@@ -120,9 +120,10 @@ enum { OWN_BYTES = TPTI_SCRATCH / 2 };
 enum { MANY = 16, ITEMS = 8, GROUP = 8, COLUMNS = 8 };
 
 typedef struct job {
-  tpti_gemm g;            /* the product of this round of what is shared */
-  tpti_amx_operand owned; /* the operand that items pack for themselves */
+  tpti_gemm g;             /* the product of this round of what is shared */
+  tpti_bf16_operand owned; /* the operand that items pack for themselves */
   const uint32_t *shared;
+  tpti_bf16_multiply_fn *multiply;
   size_t shared_strip, parts;
   size_t group, round; /* strips of an item; steps it packs at once */
   size_t down, across; /* items: groups, and parts of what is shared */
@@ -130,33 +131,33 @@ typedef struct job {
 } job;
 
 /* The product of an item: lines of what it owns, lines of what is shared. */
-static tpti_amx_product product_of(const job *j, size_t own, size_t lines, size_t other,
-                                   size_t others) {
+static tpti_bf16_product product_of(const job *j, size_t own, size_t lines, size_t other,
+                                    size_t others) {
   const tpti_gemm *g = &j->g;
   bool rows = !j->owned.columns;
   size_t i = rows ? own : other, o = rows ? other : own;
-  return (tpti_amx_product){.c = g->c + i * g->c_row + o,
-                            .base = g->base ? g->base + i * g->base_row + o : NULL,
-                            .c_row = g->c_row,
-                            .base_row = g->base_row,
-                            .m = rows ? lines : others,
-                            .n = rows ? others : lines,
-                            .parts = j->parts};
+  return (tpti_bf16_product){.c = g->c + i * g->c_row + o,
+                             .base = g->base ? g->base + i * g->base_row + o : NULL,
+                             .c_row = g->c_row,
+                             .base_row = g->base_row,
+                             .m = rows ? lines : others,
+                             .n = rows ? others : lines,
+                             .parts = j->parts};
 }
 
 /* Steps `first` on of an item. */
-static void multiply_round(const job *j, tpti_amx_product *p, tpti_amx_operand *o, size_t first,
+static void multiply_round(const job *j, tpti_bf16_product *p, tpti_bf16_operand *o, size_t first,
                            const uint32_t *shared, uint32_t *scratch) {
-  size_t p0 = first * TPTI_AMX_DEPTH, own_strip = j->round * step_pairs(j->parts);
-  o->k = tpti_least(j->round * TPTI_AMX_DEPTH, j->owned.k - p0);
-  tpti_amx_pack_operand(scratch, own_strip, o, j->parts);
+  size_t p0 = first * TPTI_BF16_DEPTH, own_strip = j->round * step_pairs(j->parts);
+  o->k = tpti_least(j->round * TPTI_BF16_DEPTH, j->owned.k - p0);
+  tpti_bf16_pack_operand(scratch, own_strip, o, j->parts);
   shared += first * step_pairs(j->parts);
   p->steps = steps_of(o->k);
   p->a = o->columns ? shared : scratch;
   p->b = o->columns ? scratch : shared;
   p->a_strip = o->columns ? j->shared_strip : own_strip;
   p->b_strip = o->columns ? own_strip : j->shared_strip;
-  tpti_amx_multiply(p);
+  j->multiply(p);
   p->base = p->c;
   p->base_row = p->c_row;
   o->x += o->k * o->deep;
@@ -164,21 +165,21 @@ static void multiply_round(const job *j, tpti_amx_product *p, tpti_amx_operand *
 
 static void do_item(void *argument, size_t item, void *scratch) {
   const job *j = argument;
-  size_t own = item / j->across * j->group * TPTI_AMX_LINES;
-  size_t other = item % j->across * j->share * TPTI_AMX_LINES;
+  size_t own = item / j->across * j->group * TPTI_BF16_LINES;
+  size_t other = item % j->across * j->share * TPTI_BF16_LINES;
   size_t others = (j->owned.columns ? j->g.m : j->g.n) - other;
-  tpti_amx_operand o = j->owned;
+  tpti_bf16_operand o = j->owned;
   o.x += own * o.line;
-  o.lines = tpti_least(j->group * TPTI_AMX_LINES, o.lines - own);
-  tpti_amx_product p =
-      product_of(j, own, o.lines, other, tpti_least(j->share * TPTI_AMX_LINES, others));
+  o.lines = tpti_least(j->group * TPTI_BF16_LINES, o.lines - own);
+  tpti_bf16_product p =
+      product_of(j, own, o.lines, other, tpti_least(j->share * TPTI_BF16_LINES, others));
   const uint32_t *shared = j->shared + item % j->across * j->share * j->shared_strip;
   for (size_t first = 0; first < steps_of(j->owned.k); first += j->round)
     multiply_round(j, &p, &o, first, shared, scratch);
 }
 
 /* By the shape, and whether there is a pool: no bit depends on it, for rounds are whole ones of
- * tpti_amx_multiply. */
+ * the multiplying function. */
 static void cut(job *j, bool alone) {
   size_t own = strips(j->owned.lines), other = strips(j->owned.columns ? j->g.m : j->g.n);
   size_t held = OWN_BYTES / step_bytes(j->parts);
@@ -197,6 +198,8 @@ static void cut(job *j, bool alone) {
 }
 
 static void multiply(tpti_run *run, job *j) {
+  bool vectors = run->precision == TPTI_PRECISION_BF16_VECTORS;
+  j->multiply = vectors ? tpti_bf16_multiply_vectors : tpti_bf16_multiply_tiles;
   cut(j, run->pool == NULL);
   tpti_parallel(run, j->down * j->across, do_item, j);
 }
@@ -211,13 +214,13 @@ static void run_packed(tpti_run *run, const tpti_gemm *g) {
 /* The shared operand in rounds of k, each added to C. */
 static void run_unpacked(tpti_run *run, const tpti_gemm *g) {
   const bool own_rows = g->n <= g->m;
-  tpti_amx_operand shared = own_rows ? operand_b(g) : operand_a(g);
+  tpti_bf16_operand shared = own_rows ? operand_b(g) : operand_a(g);
   const size_t parts = parts_of(run->precision), k = shared.k;
   const size_t round = shared_round(parts, shared.lines, k), strip = round * step_pairs(parts);
   job j = {.g = *g, .shared = run->pack, .shared_strip = strip, .parts = parts};
   j.owned = own_rows ? operand_a(g) : operand_b(g);
   for (size_t p = 0; p < k; p += shared.k) {
-    shared.k = j.owned.k = tpti_least(round * TPTI_AMX_DEPTH, k - p);
+    shared.k = j.owned.k = tpti_least(round * TPTI_BF16_DEPTH, k - p);
     pack_together(run, run->pack, strip, &shared, parts);
     multiply(run, &j);
     j.g.base = j.g.c;
@@ -236,7 +239,7 @@ static void copy_base(const tpti_gemm *g) {
   }
 }
 
-void tpti_amx_run(tpti_run *run, const tpti_gemm *g) {
+void tpti_bf16_run(tpti_run *run, const tpti_gemm *g) {
   assert(g->m > 0 && g->n > 0);
   assert((uintptr_t)(g->packed ? g->packed : run->pack) % TPTI_ALIGNMENT == 0);
   if (g->k == 0)

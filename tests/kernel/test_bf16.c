@@ -1,5 +1,7 @@
-/* Products on AMX tiles against float64: of the bf16 parts, and of the numbers themselves. */
-#include "kernel/amx.h"
+/* Products of bf16 against float64: of the parts, and of the numbers themselves.
+ *
+ *   test_bf16 tiles|vectors     on that unit */
+#include "kernel/bf16.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -8,9 +10,24 @@
 #include "support/run.h"
 #include "variants.h"
 
-static const tpti_precision precisions[] = {TPTI_PRECISION_BF16, TPTI_PRECISION_BF16X3,
-                                            TPTI_PRECISION_BF16X6};
-enum { PRECISIONS = 3 };
+/* What multiplies: its precisions, of one part, of two, of three. */
+typedef struct unit {
+  const char *name;
+  bool (*here)(void);
+  int precisions;
+  tpti_precision precision[3];
+} unit;
+
+static const unit units[] = {
+    {"tiles",
+     tpti_amx_permit,
+     3,
+     {TPTI_PRECISION_BF16, TPTI_PRECISION_BF16X3, TPTI_PRECISION_BF16X6}},
+    {"vectors", tpti_bf16_vectors_here, 1, {TPTI_PRECISION_BF16_VECTORS}},
+};
+enum { TILES, VECTORS, UNITS };
+
+static const unit *tested;
 
 /* The norm of the error relative to that of C: to the products of the parts, of which the sums are
  * float; and to the numbers' own, for which random signs average the errors of the factors. */
@@ -57,8 +74,8 @@ typedef struct product_case {
   tpti_gemm g;
   guarded arrays;
   float *c, *base, *a, *b;
-  size_t count; /* of C, with the gaps */
-  int precision;
+  size_t count;  /* of C, with the gaps */
+  int precision; /* of the unit */
 } product_case;
 
 /* Strides of a view with gaps between its lines; how many floats it takes. */
@@ -212,13 +229,13 @@ static void bench_end(bench *b) {
 static void run_case(bench *b, product_case *p, bool packed) {
   tpti_gemm *g = &p->g;
   fenced pack, of_b;
-  b->run.precision = precisions[p->precision];
-  void *room = fenced_take(&pack, tpti_amx_pack(b->run.precision, g->m, g->n, g->k));
-  void *operand = fenced_take(&of_b, tpti_amx_packed_bytes(b->run.precision, g->n, g->k));
-  if (packed) tpti_amx_pack_b(&b->run, operand, g);
+  b->run.precision = tested->precision[p->precision];
+  void *room = fenced_take(&pack, tpti_bf16_pack(b->run.precision, g->m, g->n, g->k));
+  void *operand = fenced_take(&of_b, tpti_bf16_packed_bytes(b->run.precision, g->n, g->k));
+  if (packed) tpti_bf16_pack_b(&b->run, operand, g);
   b->run.pack = packed ? NULL : room;
   g->packed = packed ? operand : NULL;
-  tpti_amx_run(&b->run, g);
+  tpti_bf16_run(&b->run, g);
   g->packed = NULL;
   fenced_end(&pack);
   fenced_end(&of_b);
@@ -232,8 +249,8 @@ static void run_once(product_case *p, int32_t threads, bool packed) {
 
 /* ---- tests ---- */
 
-static const size_t sizes[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 65};
-enum { SIZES = 10, WAYS = 4 };
+static const size_t sizes[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65};
+enum { SIZES = 13, WAYS = 4 };
 
 /* Every pair of sizes, every way of the operands, every base. */
 START_TEST(product_is_that_of_the_parts) {
@@ -269,8 +286,8 @@ enum { STEPS = sizeof steps / sizeof steps[0] };
 START_TEST(step_shapes_are_near) {
   for (int packed = 0; packed < 2; packed++) {
     product_case p;
-    make(&p, &steps[_i / PRECISIONS].s, steps[_i / PRECISIONS].ways, steps[_i / PRECISIONS].base,
-         _i % PRECISIONS);
+    make(&p, &steps[_i / tested->precisions].s, steps[_i / tested->precisions].ways,
+         steps[_i / tested->precisions].base, _i % tested->precisions);
     run_once(&p, 2, packed);
     check_within(&p, packed ? "packed" : "not packed", near_exact, false);
     guarded_end(&p.arrays);
@@ -285,9 +302,9 @@ START_TEST(threads_do_not_change_bits) {
   size_t size = 0;
   for (size_t c = 0; c < 12; c++) {
     product_case p;
-    make(&p, &steps[_i / PRECISIONS].s, steps[_i / PRECISIONS].ways, steps[_i / PRECISIONS].base,
-         _i % PRECISIONS);
-    if (steps[_i / PRECISIONS].base != OWN_BASE) memset(p.c, 0, p.count * sizeof(float));
+    make(&p, &steps[_i / tested->precisions].s, steps[_i / tested->precisions].ways,
+         steps[_i / tested->precisions].base, _i % tested->precisions);
+    if (steps[_i / tested->precisions].base != OWN_BASE) memset(p.c, 0, p.count * sizeof(float));
     run_once(&p, counts[c / 2], c % 2);
     if (!first) {
       size = p.count;
@@ -414,13 +431,13 @@ START_TEST(pack_grows_with_the_sizes_and_is_bounded) {
   static const size_t many[] = {1, 7, 64, 192, 193, 384, 700, 1024, 8192, 32000};
   for (size_t c = 0; c < 10 * 10 * 10; c++) {
     size_t m = many[c % 10], n = many[c / 10 % 10], k = many[c / 100];
-    size_t bytes = tpti_amx_pack(precisions[_i], m, n, k);
+    size_t bytes = tpti_bf16_pack(tested->precision[_i], m, n, k);
     ck_assert_uint_gt(bytes, 0);
-    ck_assert_uint_le(bytes, tpti_amx_pack(precisions[_i], m + 1, n, k));
-    ck_assert_uint_le(bytes, tpti_amx_pack(precisions[_i], m + 40, n + 33, k));
-    ck_assert_uint_le(bytes, tpti_amx_pack(precisions[_i], m, n + 1, k));
-    ck_assert_uint_le(bytes, tpti_amx_pack(precisions[_i], m, n, k + 1));
-    ck_assert_uint_le(bytes, tpti_amx_pack(precisions[_i], m, n, k + 100));
+    ck_assert_uint_le(bytes, tpti_bf16_pack(tested->precision[_i], m + 1, n, k));
+    ck_assert_uint_le(bytes, tpti_bf16_pack(tested->precision[_i], m + 40, n + 33, k));
+    ck_assert_uint_le(bytes, tpti_bf16_pack(tested->precision[_i], m, n + 1, k));
+    ck_assert_uint_le(bytes, tpti_bf16_pack(tested->precision[_i], m, n, k + 1));
+    ck_assert_uint_le(bytes, tpti_bf16_pack(tested->precision[_i], m, n, k + 100));
     if (m <= 4096 || n <= 4096) ck_assert_uint_le(bytes, 16 << 20);
   }
 }
@@ -450,27 +467,72 @@ START_TEST(leave_stays_given) {
 }
 END_TEST
 
-static Suite *suite(void) {
-  Suite *s = suite_create("kernel amx");
-  TCase *tests = tcase_create("amx");
-  tcase_add_loop_test(tests, product_is_that_of_the_parts, 0, 2 * PRECISIONS);
-  tcase_add_loop_test(tests, step_shapes_are_near, 0, PRECISIONS * STEPS);
-  tcase_add_loop_test(tests, threads_do_not_change_bits, 0, PRECISIONS * STEPS);
-  tcase_add_loop_test(tests, rows_alone_have_the_bits_of_all, 0, 2 * PRECISIONS);
-  tcase_add_loop_test(tests, no_terms_give_base, 0, PRECISIONS);
-  tcase_add_loop_test(tests, special_values_stay_in_their_row, 0, PRECISIONS);
+/* They would be a product of 1 else. */
+START_TEST(denormals_count_as_zero) {
+  shape s = {35, 53, 41};
+  product_case p;
+  make(&p, &s, 0, NO_BASE, _i);
+  for (size_t i = 0; i < s.m * p.g.a_row; i++) p.a[i] = 0x1p-127f;
+  for (size_t i = 0; i < s.k * p.g.b_row; i++) p.b[i] = 0x1p+127f;
+  run_once(&p, 1, false);
+  for (size_t i = 0; i < s.m * s.n; i++) ck_assert_float_eq(p.c[i / s.n * p.g.c_row + i % s.n], 0);
+  guarded_end(&p.arrays);
+}
+END_TEST
+
+/* What a recipe may want. */
+static const tpti_precision wanted[] = {TPTI_PRECISION_F32, TPTI_PRECISION_BF16X3,
+                                        TPTI_PRECISION_BF16X6, TPTI_PRECISION_BF16};
+enum { WANTED = sizeof wanted / sizeof *wanted };
+
+START_TEST(tiles_make_what_is_wanted) {
+  for (size_t i = 0; i < WANTED; i++) ck_assert_int_eq(tpti_precision_here(wanted[i]), wanted[i]);
+}
+END_TEST
+
+START_TEST(vectors_make_bf16_alone) {
+  tpti_test_refuse_tiles();
+  for (size_t i = 0; i + 1 < WANTED; i++)
+    ck_assert_int_eq(tpti_precision_here(wanted[i]), TPTI_PRECISION_F32);
+  ck_assert_int_eq(tpti_precision_here(TPTI_PRECISION_BF16), TPTI_PRECISION_BF16_VECTORS);
+}
+END_TEST
+
+static void add_tiles(TCase *tests) {
   tcase_add_test(tests, six_products_are_as_good_as_float);
   tcase_add_loop_test(tests, no_tile_state_is_left, 0, STEPS);
-  tcase_add_loop_test(tests, pack_grows_with_the_sizes_and_is_bounded, 0, PRECISIONS);
   tcase_add_test(tests, a_small_signal_stack_is_refused);
   tcase_add_test(tests, leave_stays_given);
+  tcase_add_test(tests, tiles_make_what_is_wanted);
+}
+
+static Suite *suite(void) {
+  const int precisions = tested->precisions;
+  Suite *s = suite_create("kernel bf16");
+  TCase *tests = tcase_create(tested->name);
+  tcase_add_loop_test(tests, product_is_that_of_the_parts, 0, 2 * precisions);
+  tcase_add_loop_test(tests, step_shapes_are_near, 0, precisions * STEPS);
+  tcase_add_loop_test(tests, threads_do_not_change_bits, 0, precisions * STEPS);
+  tcase_add_loop_test(tests, rows_alone_have_the_bits_of_all, 0, 2 * precisions);
+  tcase_add_loop_test(tests, no_terms_give_base, 0, precisions);
+  tcase_add_loop_test(tests, special_values_stay_in_their_row, 0, precisions);
+  tcase_add_loop_test(tests, denormals_count_as_zero, 0, precisions);
+  tcase_add_loop_test(tests, pack_grows_with_the_sizes_and_is_bounded, 0, precisions);
+  if (tested == &units[TILES])
+    add_tiles(tests);
+  else
+    tcase_add_test(tests, vectors_make_bf16_alone);
   suite_add_tcase(s, tests);
   return s;
 }
 
-int main(void) {
-  small_stack_permitted = permitted_on_small_stack();
-  if (tpti_amx_permit()) return tpti_test_main(suite());
+int main(int argc, char **argv) {
+  for (size_t i = 0; i < UNITS; i++)
+    if (argc == 2 && !strcmp(argv[1], units[i].name)) tested = &units[i];
+  if (!tested) return 2;
+  bool tiles = tested == &units[TILES];
+  small_stack_permitted = tiles && permitted_on_small_stack();
+  if (tested->here()) return tpti_test_main(suite());
   srunner_free(srunner_create(suite()));
-  return tpti_test_skip("no leave to use AMX tiles here");
+  return tpti_test_skip(tiles ? "no leave to use AMX tiles here" : "no AVX512_BF16 here");
 }

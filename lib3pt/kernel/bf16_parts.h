@@ -1,0 +1,55 @@
+/* The two halves of a product of bf16 parts: operands packed, packed operands multiplied. bf16.c
+ * cuts a product into calls of these; bf16_pack.c and bf16_vectors.c need AVX512_BF16,
+ * bf16_tiles.c AMX. */
+#ifndef TPTI_KERNEL_BF16_PARTS_H
+#define TPTI_KERNEL_BF16_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A line is a row of A or a column of B; k runs along it. Lines are packed in strips of
+ * TPTI_BF16_LINES, strips in steps of TPTI_BF16_DEPTH of k. A step holds for each part, hi first,
+ * two tiles, those of its first and its second 16 lines. What is missing at the ends is 0.
+ *
+ * A tile is 16 x 16 pairs of bf16; pair p of a step is k p (low) and k 16 + p. Its rows, a vector
+ * each, are lines in A and pairs in B. */
+enum {
+  TPTI_BF16_LANES = 16, /* of a vector: floats, or pairs */
+  TPTI_BF16_LINES = 2 * TPTI_BF16_LANES,
+  TPTI_BF16_DEPTH = 2 * TPTI_BF16_LANES,
+  TPTI_BF16_TILE = TPTI_BF16_LANES * TPTI_BF16_LANES, /* pairs of a tile */
+  TPTI_BF16_PART = 2 * TPTI_BF16_TILE,                /* pairs of one part of a step */
+  TPTI_BF16_PARTS = 3                                 /* at most */
+};
+
+/* Part of an operand: element k p of line l is x[l line + p deep]; one of the strides is 1. */
+typedef struct tpti_bf16_operand {
+  const float *x;
+  size_t line, deep, lines, k;
+  bool columns; /* of B */
+} tpti_bf16_operand;
+
+/* out: strips, `strip` pairs apart, at 64 bytes. */
+void tpti_bf16_pack_operand(uint32_t *out, size_t strip, const tpti_bf16_operand *o, size_t parts);
+
+/* C [m, n] = base + A B of `steps` steps, at least 1. base: as in tpti_gemm. */
+typedef struct tpti_bf16_product {
+  float *c;
+  const float *base;
+  size_t c_row, base_row, m, n;
+  const uint32_t *a, *b; /* packed, at 64 bytes */
+  size_t a_strip, b_strip, steps, parts;
+} tpti_bf16_product;
+
+typedef void tpti_bf16_multiply_fn(const tpti_bf16_product *p);
+tpti_bf16_multiply_fn tpti_bf16_multiply_tiles;   /* leaves no tile state behind */
+tpti_bf16_multiply_fn tpti_bf16_multiply_vectors; /* of one part */
+
+/* Steps that are summed before the sum is added to C: 32 KiB of a strip, which stay in the first
+ * level while the other operand's strips pass. A product cut into calls of as many, or multiples,
+ * has the bits of one call. */
+static inline size_t tpti_bf16_round(size_t parts) { return parts == 3 ? 4 : 16 / parts; }
+enum { TPTI_BF16_ROUNDS = 16 }; /* a multiple of all of them */
+
+#endif
