@@ -1,4 +1,4 @@
-"""The public header alone, by each compiler that is here, as C11 and as C++17, warnings fatal.
+"""The public header alone, by each compiler that is here, as C from C99 and C++ from C++11 on, warnings fatal.
 
     check_header.py INCLUDE
 """
@@ -8,8 +8,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-COMPILERS = (("gcc", "c", "c11"), ("clang", "c", "c11"), ("gcc", "c", "c17"),
-             ("g++", "c++", "c++17"), ("clang++", "c++", "c++17"))
+LANGUAGES = {"c": (("gcc", "clang"), ("c99", "c11", "c17")),
+             "c++": (("g++", "clang++"), ("c++11", "c++17", "c++20"))}
+WAYS = [(compiler, language, standard) for language, (compilers, standards) in LANGUAGES.items()
+        for compiler in compilers for standard in standards]
 STRICT = ("-Wall", "-Wextra", "-pedantic", "-Wshadow", "-Wconversion", "-Werror", "-fsyntax-only")
 PROGRAM = """#include <3pt/3pt.h>
 #include <3pt/3pt.h>
@@ -26,7 +28,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "alone.c"
         source.write_text(PROGRAM)
-        for compiler, language, standard in COMPILERS:
+        for compiler, language, standard in WAYS:
             if not shutil.which(compiler):
                 continue
             for define in ([], ["-DTPT_API="]):
