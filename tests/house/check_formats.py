@@ -6,72 +6,22 @@ import re
 import sys
 from pathlib import Path
 
-NUMBERS = {"INT32_MAX": 2**31 - 1, "UINT64_MAX": 2**64 - 1}
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+from keys import allowed, default, read_keys  # noqa: E402
+
 HEAD = "| key | default | allowed | unit | |\n|---|---|---|---|---|\n"
 TABLE = re.compile(r"^\| key \|.*\n\|[-|]+\n(?:\| `(?:model|train)\..*\n)+", re.M)
 
 
-def constants(code):
-    """The bounds that keys.c gives names to, beside the C library's."""
-    found = dict(NUMBERS)
-    for name, text in re.findall(r"^#define (MOST_\w+) +(.*)$", code, re.M):
-        shift = re.match(r"\(\D*1\D+<< (\d+)\)", re.sub(r"UINT64_C|/\*.*", "", text).strip())
-        found[name] = 2 ** int(shift[1]) if shift else re.match(r"[\d.e]+", text)[0]
-    return found
-
-
-def keys_of_the_code(code):
-    """A dictionary a key, with the fields as C has them: texts joined, bounds as they are written."""
-    named = constants(code)
-    code = re.sub(r"/\*.*?\*/", "", code, flags=re.S)
-    words = {name: re.findall(r'"([^"]+)"', body)
-             for name, body in re.findall(r"const char \*const (\w+)\[\] = \{(.*?)\}", code, re.S)}
-    keys = []
-    for entry in re.split(r"\{(?=\.name)", code)[1:]:
-        key = {}
-        for field, value in re.findall(r"\.(\w+) =\s*((?:\"[^\"]*\"\s*)+|[^,}\"]+)", entry):
-            value = value.strip()
-            sign, bare = ("-", value[1:]) if value[0] == "-" else ("", value)
-            key[field] = "".join(re.findall(r'"([^"]*)"', value)) if value[0] == '"' else sign + str(named.get(bare, bare))
-        if "words" in key:
-            key["words"] = words[key["words"]]
-        keys.append(key)
-    return keys
-
-
-def bound(text):
-    """A number as people write it: the large ones as powers of two."""
-    if re.fullmatch(r"\d{10,}", text):
-        number = int(text)
-        for more in (0, 1):
-            if (number + more).bit_count() == 1:
-                return f"2^{(number + more).bit_length() - 1}" + " - 1" * more
-    return text
-
-
-def allowed(key):
-    kind = key["type"].removeprefix("TPTI_KEY_")
-    if kind == "BOOL":
-        return "true, false"
-    if kind == "INT32":
-        return "-2^31 to 2^31 - 1"
-    if kind.startswith("WORD"):
-        more = f", or a list of numbers from {key['low']} to {key['high']}" if kind.endswith("LIST") else ""
-        return ", ".join(key["words"]) + more
-    low, high = (bound(key[name]) for name in (("low", "high") if kind == "REAL" else ("least", "most")))
-    return f"above {low}, to {high}" if "above_low" in key else f"{low} to{' below' * ('below_high' in key)} {high}"
-
-
 def row(key):
-    default = key.get("initial") or key["follows"]
-    return f"| `{key['name']}` | {default} | {allowed(key)} | {key.get('unit', '')} | {key['meaning']} |\n"
+    return f"| `{key['name']}` | {default(key)} | {allowed(key)} | {key.get('unit', '')} | {key['meaning']} |\n"
 
 
 def main():
     root = Path(sys.argv[1])
     page = root / "docs/formats.md"
     text = page.read_text(encoding="utf-8")
-    keys = keys_of_the_code((root / "lib3pt/spec/keys.c").read_text(encoding="utf-8"))
+    keys = read_keys(root)
     found = TABLE.search(text)
     if not keys or not found:
         sys.exit("the table was not found in lib3pt/spec/keys.c or docs/formats.md")
