@@ -169,7 +169,7 @@ class Reader:
         statuses = self.statuses(result, given, made, errors)
         return {"name": name, "since": self.since and self.since[name], "group": one.group, "doc": doc,
                 "errors": errors, "statuses": statuses, "cancellable": "TPT_E_CANCELLED" in statuses,
-                "threads": self.threads(doc, given), "creates": made,
+                "threads": self.threads(doc, given, made), "creates": made,
                 "destroys": next((h for h, d in self.types.handles.items() if d == name), None),
                 "result": result, "arguments": given}
 
@@ -187,15 +187,16 @@ class Reader:
         return [v["name"] for e in self.parts["enums"] if e["name"] == "tpt_status" for v in e["values"]]
 
     @staticmethod
-    def threads(doc, given):
-        """README.md says what the four are."""
+    def threads(doc, given, made):
+        """README.md says what the four are. Making things from one context is shared."""
         handles = [a for a in given if a["direction"] == "in" and
                    (a["kind"] == "handle" or a["kind"] == "array" and a["base"].startswith("tpt_"))]
         if "from any thread" in doc.lower() or not handles:
             return "any"
         if "Only while idle" in doc:
             return "idle"
-        return "shared" if all(a.get("const") for a in handles) else "exclusive"
+        shared = all(a.get("const") or made and a["base"] == "tpt_context" for a in handles)
+        return "shared" if shared else "exclusive"
 
     def read(self):
         for one in self.header.declarations:

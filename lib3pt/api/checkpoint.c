@@ -101,20 +101,20 @@ typedef struct staging {
 } staging;
 
 static tpt_status fail_part(const staging *s, const char *part, const char *rule) {
-  return tpti_fail(TPT_E_FORMAT, "%s: %s of the checkpoint %s", tpti_safetensors_path(s->tensors),
-                   part, rule);
+  return tpti_fail(TPT_E_FORMAT, "%s of the checkpoint %s: %s", part, rule,
+                   tpti_safetensors_path(s->tensors));
 }
 
 static tpt_status check_version(const staging *s) {
   const char *path = tpti_safetensors_path(s->tensors);
   const char *version = tpti_safetensors_metadata(s->tensors, "3pt.checkpoint");
   if (!version)
-    return tpti_fail(TPT_E_FORMAT, "%s is a model file, not a checkpoint: it has no 3pt.checkpoint",
-                     path);
+    return tpti_fail(TPT_E_FORMAT,
+                     "this is a model file, not a checkpoint: it has no 3pt.checkpoint: %s", path);
   if (!strcmp(version, VERSION)) return TPT_OK;
   char shown[TPTI_YAML_SHOWN];
-  return tpti_fail(TPT_E_FORMAT, "%s: 3pt.checkpoint is version %s; this library reads \"%s\"",
-                   path, tpti_yaml_show(version, shown), VERSION);
+  return tpti_fail(TPT_E_FORMAT, "3pt.checkpoint is version %s; this library reads \"%s\": %s",
+                   tpti_yaml_show(version, shown), VERSION, path);
 }
 
 /* The rate of the schedule (.nan: none was set) or one that a description could say. */
@@ -229,7 +229,8 @@ static tpt_status load(tpt_trainer *t, tpt_optimizer *o, const char *path, void 
   if (status || (status = tpti_file_open(path, &file))) return status;
   const tpti_source source = {.file = &file, .path = path, .size = file.size};
   tpti_safetensors *tensors = NULL;
-  size_t most = t->model->net.params.tensor_count + TPTI_CHECKPOINT_ENTRIES;
+  size_t used = t->model->net.params.tensor_count + TPTI_CHECKPOINT_ENTRIES;
+  size_t most = tpti_model_most_entries(used);
   status = tpti_safetensors_open(&source, &t->context->memory, most, &tensors);
   if (!status) {
     staging s = {.trainer = t, .tensors = tensors};

@@ -1,5 +1,4 @@
 /* tpt_config: a description behind its handle. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,18 +48,11 @@ tpt_status tpt_config_preset(const char *name, tpt_config **config) {
 
 const char *tpt_config_preset_name(size_t index) { return tpti_spec_preset_name(index); }
 
-/* Puts the path before the thread's message. */
-static tpt_status fail_in(const char *path, tpt_status status) {
-  char text[TPTI_ERROR_TEXT];
-  snprintf(text, sizeof text, "%s", tpti_error_text());
-  return tpti_fail(status, "%s: %s", path, text);
-}
-
 static tpt_status parse_file(const char *path, const tpti_buffer *text, tpti_spec *spec) {
   size_t bad = text->used > 0 ? tpti_utf8_valid(text->data, text->used) : 0;
-  if (bad < text->used) return tpti_fail(TPT_E_FORMAT, "%s: byte %zu is not UTF-8", path, bad);
+  if (bad < text->used) return tpti_fail(TPT_E_FORMAT, "byte %zu is not UTF-8: %s", bad, path);
   tpt_status status = tpti_spec_parse(text->used > 0 ? text->data : "", text->used, spec);
-  return status ? fail_in(path, status) : TPT_OK;
+  return status && status != TPT_E_MEMORY ? tpti_fail_in(status, path) : status;
 }
 
 tpt_status tpt_config_load(const char *path, tpt_config **config) {

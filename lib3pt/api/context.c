@@ -162,10 +162,8 @@ void tpti_log(const tpt_context *context, int32_t level, const char *format, ...
   if (!context->log) return;
   va_list args;
   va_start(args, format);
-  int length = tpti_vsnprintf(text, sizeof text, format, args);
+  tpti_message(text, format, args);
   va_end(args);
-  if (length < 0) return;
-  if ((size_t)length >= sizeof text) text[tpti_utf8_cut(text, sizeof text - 1)] = '\0';
   context->log(context->log_user, level, text);
 }
 

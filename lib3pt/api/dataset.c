@@ -166,8 +166,8 @@ static tpt_status one_window(const tpt_dataset *dataset, size_t index, size_t se
   tpt_status status = count_windows(dataset, seq, &windows);
   if (status) return status;
   if (index >= windows) {
-    return tpti_fail(TPT_E_ARGUMENT, "window %zu of %zu tokens; the dataset has %zu such windows",
-                     index, seq, windows);
+    return tpti_fail(TPT_E_ARGUMENT, "index is %zu; the dataset has %zu window%s of %zu token%s",
+                     index, windows, windows == 1 ? "" : "s", seq, seq == 1 ? "" : "s");
   }
   return read_window(dataset, index * seq, seq, tokens, targets);
 }

@@ -1,5 +1,6 @@
 /* Decoders: sequences in progress over a model. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/objects.h"
@@ -64,6 +65,8 @@ static tpt_status create(const tpt_model *model, size_t max_positions, tpt_decod
   tpti_model_hold(model);
   tpti_context_hold(model->context, &made->context);
   tpti_run run = run_of(made);
+  run.progress = NULL; /* some microseconds, of a handle that nobody knows yet */
+  run.cancel = NULL;
   tpti_gemm_warm(&run);
   tpti_log(model->context, 2, "decoder: room for %zu tokens, %zu bytes", room, bytes);
   *decoder = made;
@@ -135,9 +138,9 @@ tpt_status tpt_decoder_feed(tpt_decoder *decoder, const int32_t *tokens, size_t 
 /* Marks decoders[0, count) as listed until one fails; *listed is how many were. */
 static tpt_status list_decoders(tpt_decoder *const *decoders, size_t count, size_t *listed) {
   for (size_t i = 0; i < count; i++, ++*listed) {
-    if (!tpti_handle_is(decoders[i], TPTI_DECODER, "a decoder")) {
-      return tpti_fail(TPT_E_ARGUMENT, "decoders[%zu] is not a decoder", i);
-    }
+    char name[TPTI_NUMBER_TEXT + 16];
+    snprintf(name, sizeof name, "decoders[%zu]", i);
+    if (!tpti_handle_is(decoders[i], TPTI_DECODER, name)) return TPT_E_ARGUMENT;
     if (decoders[i]->model != decoders[0]->model)
       return tpti_fail(TPT_E_ARGUMENT, "decoders[%zu] is of another model than decoders[0]", i);
     if (decoders[i]->listed)

@@ -1,6 +1,5 @@
 /* Evaluation of a model on a dataset. */
 #include <math.h>
-#include <string.h>
 
 #include "api/objects.h"
 #include "decode/evaluate.h"
@@ -17,9 +16,12 @@ static tpt_status check_window(const job *e, const tpti_evaluator *w, size_t ind
   tpt_status status = tpti_check_ids("tokens", w->tokens, w->T, V, 0);
   if (!status) status = tpti_check_ids("targets", w->targets, w->T, V, e->ignore_index);
   if (!status) return status;
-  char reason[TPTI_ERROR_TEXT];
-  strcpy(reason, tpti_error_text());
-  return tpti_fail(status, "window %zu of the dataset: %s", index, reason);
+  return tpti_fail(status, "window %zu of the dataset: %s", index, tpti_error_text());
+}
+
+static tpt_status check_loss(const tpti_evaluator *w, size_t index) {
+  if (isfinite(w->sum)) return TPT_OK;
+  return tpti_fail(TPT_E_NUMERIC, "window %zu of the dataset: the loss is not finite", index);
 }
 
 static tpt_status read_windows(const job *e, tpti_evaluator *w) {
@@ -32,6 +34,7 @@ static tpt_status read_windows(const job *e, tpti_evaluator *w) {
     status = tpt_dataset_window(e->dataset, i, w->T, w->tokens, w->targets);
     if (!status) status = check_window(e, w, i);
     if (!status) status = tpti_evaluator_window(&run, &e->model->net, w, e->ignore_index);
+    if (!status) status = check_loss(w, i);
   }
   return status;
 }
@@ -51,7 +54,6 @@ static tpt_status run_evaluation(const job *e, size_t seq, tpt_evaluation *ours)
   tpt_status status = read_windows(e, &evaluator);
   *ours = (tpt_evaluation){.loss = tpti_evaluator_loss(&evaluator), .tokens = evaluator.counted};
   ours->perplexity = exp(ours->loss);
-  if (!status && !isfinite(ours->loss)) status = tpti_fail(TPT_E_NUMERIC, "the loss is not finite");
   tpti_give(memory, block, bytes);
   return status;
 }

@@ -7,12 +7,14 @@
 #include "kernel/kernel.h"
 #include "spec/keys.h"
 
+enum { SHOWN = 64 /* bytes of a wrong name in a message */ };
+
 /* ---- memory ---- */
 
 static tpt_model *layout(const tpti_spec *spec, tpti_form form, tpti_plan *plan,
                          tpti_network *net) {
   tpt_model *model = tpti_place(plan, 1, sizeof *model);
-  tpti_network_layout_as(net, &spec->model, form, plan);
+  tpti_network_layout(net, &spec->model, form, plan);
   return model;
 }
 
@@ -37,8 +39,8 @@ static void free_model(tpt_model *model) {
 
 /* The struct in a block of its own, with the description's copy; the network is laid out over that.
  */
-static tpt_status place_model(tpt_context *context, tpt_config *config, tpti_form form,
-                              tpt_model **model) {
+static tpt_status place_model(tpt_context *context, const void *handle, tpt_config *config,
+                              tpti_form form, tpt_model **model) {
   size_t bytes;
   if (!count_bytes(&config->spec, form, &bytes)) return tpti_fail_memory(SIZE_MAX);
   tpti_plan plan = {.base = tpti_take(&context->memory, bytes)};
@@ -52,7 +54,7 @@ static tpt_status place_model(tpt_context *context, tpt_config *config, tpti_for
   made->config = config;
   made->bytes = bytes;
   made->net = net;
-  tpti_run run = tpti_context_run(context, context, NULL, NULL);
+  tpti_run run = tpti_context_run(context, handle, NULL, NULL);
   tpti_network_tables(&run, &made->net);
   tpt_status status = tpti_run_status(&run);
   if (status) {
@@ -64,9 +66,10 @@ static tpt_status place_model(tpt_context *context, tpt_config *config, tpti_for
   return TPT_OK;
 }
 
-/* A model with tables and a copy of the description, its weights not set yet. */
-static tpt_status make(tpt_context *context, const tpti_spec *spec, tpti_form form,
-                       tpt_model **model) {
+/* A model with tables and a copy of the description, its weights not set yet. handle: the call's
+ * first, which progress is told. */
+static tpt_status make(tpt_context *context, const void *handle, const tpti_spec *spec,
+                       tpti_form form, tpt_model **model) {
   tpt_status status = tpti_spec_check(spec);
   if (status) return status;
   tpti_spec copy;
@@ -78,7 +81,7 @@ static tpt_status make(tpt_context *context, const tpti_spec *spec, tpti_form fo
   }
   tpt_context *held = NULL;
   if (!(status = tpti_context_hold(context, &held)))
-    status = place_model(held, config, form, model);
+    status = place_model(held, handle, config, form, model);
   if (status) {
     tpt_config_destroy(config);
     tpti_context_release(held);
@@ -87,7 +90,7 @@ static tpt_status make(tpt_context *context, const tpti_spec *spec, tpti_form fo
 }
 
 tpt_status tpti_model_new(tpt_context *context, const tpti_spec *spec, tpt_model **model) {
-  return make(context, spec, TPTI_FORM_F32, model);
+  return make(context, context, spec, TPTI_FORM_F32, model);
 }
 
 void tpti_model_hold(const tpt_model *model) { tpti_handle_hold(&((tpt_model *)model)->head); }
@@ -143,7 +146,7 @@ static tpt_status fold(const tpt_model *model, tpti_form form, tpt_model **folde
   double *turn = tpti_take(memory, bytes);
   if (!turn) return tpti_fail_memory(bytes);
   tpt_model *made = NULL;
-  status = make(model->context, &spec, form, &made);
+  status = make(model->context, model, &spec, form, &made);
   if (!status) {
     tpti_run run = tpti_context_run(model->context, model, NULL, NULL);
     tpti_network_fold(&run, &model->net, &made->net, turn);
@@ -164,7 +167,8 @@ static tpt_status convert(const tpt_model *model, const char *precision, tpt_mod
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(precision, names[i])) return fold(model, forms[i], converted);
   return tpti_fail(TPT_E_ARGUMENT,
-                   "precision is \"%.32s\"; \"f32\", \"bf16\" or \"int8\" is allowed", precision);
+                   "precision is \"%.*s\"; \"f32\", \"bf16\" or \"int8\" is allowed",
+                   tpti_shown(precision, SHOWN), precision);
 }
 
 tpt_status tpt_model_convert(const tpt_model *model, const char *precision, tpt_model **converted) {
@@ -216,7 +220,8 @@ static tpt_status find_tensor(const tpt_model *model, const char *name, size_t c
   *profile = NULL;
   if (*tensor) return check_values(name, count, (*tensor)->count);
   if (!net->profile || strcmp(name, "embedding.dc_profile"))
-    return tpti_fail(TPT_E_ARGUMENT, "the model has no tensor \"%.64s\"", name);
+    return tpti_fail(TPT_E_ARGUMENT, "the model has no tensor \"%.*s\"", tpti_shown(name, SHOWN),
+                     name);
   *profile = net->profile;
   return check_values(name, count, net->dims.max_seq_len);
 }

@@ -48,8 +48,8 @@ static tpt_status refuse_unknown(const comparison *c, tpti_run *run) {
     const char *name = tpti_safetensors_at(c->tensors, i)->name;
     if (!go_on(run, i)) return tpti_run_status(run);
     if (!is_ours(c, name))
-      return tpti_fail(TPT_E_FORMAT, "%s: tensor \"%.200s\" is not part of the described model",
-                       tpti_safetensors_path(c->tensors), name);
+      return tpti_fail(TPT_E_FORMAT, "tensor \"%.*s\" is not part of the described model: %s",
+                       tpti_shown(name, 200), name, tpti_safetensors_path(c->tensors));
   }
   return TPT_OK;
 }
@@ -66,8 +66,8 @@ static tpt_status check_entry(const tpti_safetensors *tensors, const tpti_tensor
                               const tpti_entry *entry) {
   const char *path = tpti_safetensors_path(tensors);
   if (!entry)
-    return tpti_fail(TPT_E_FORMAT, "%s: tensor %s of the described model is missing", path,
-                     t->name);
+    return tpti_fail(TPT_E_FORMAT, "tensor %s of the described model is missing: %s", t->name,
+                     path);
   uint64_t want[2] = {t->shape[0], t->shape[1]};
   if (entry->ndim == t->ndim && entry->shape[0] == want[0] &&
       (t->ndim == 1 || entry->shape[1] == want[1]))
@@ -75,8 +75,8 @@ static tpt_status check_entry(const tpti_safetensors *tensors, const tpti_tensor
   char has[64], wanted[64];
   write_shape(has, entry->ndim, entry->shape);
   write_shape(wanted, t->ndim, want);
-  return tpti_fail(TPT_E_FORMAT, "%s: tensor %s has shape [%s]; the description wants [%s]", path,
-                   t->name, has, wanted);
+  return tpti_fail(TPT_E_FORMAT, "tensor %s has shape [%s]; the description wants [%s]: %s",
+                   t->name, has, wanted, path);
 }
 
 /* All names and shapes. */
@@ -104,8 +104,8 @@ static tpt_status check_tensors(const tpti_memory *memory, const tpti_dims *dims
   tpti_params_layout(&params, dims, &plan);
   size_t has = tpti_safetensors_count(tensors), bytes = plan.used;
   if (params.tensor_count > has && params.tensor_count - has > MISSING_NAMED)
-    return tpti_fail(TPT_E_FORMAT, "%s: the described model has %zu tensors; %zu are there",
-                     tpti_safetensors_path(tensors), params.tensor_count, has);
+    return tpti_fail(TPT_E_FORMAT, "the described model has %zu tensors; %zu are there: %s",
+                     params.tensor_count, has, tpti_safetensors_path(tensors));
   plan = (tpti_plan){.base = tpti_take(memory, bytes)};
   if (!plan.base) return tpti_fail_memory(bytes);
   void *table = plan.base;
@@ -139,12 +139,11 @@ tpt_status tpti_model_file_spec(const tpti_safetensors *tensors, tpti_spec *spec
   const char *path = tpti_safetensors_path(tensors);
   const char *text = tpti_safetensors_metadata(tensors, "3pt.config");
   if (!text)
-    return tpti_fail(TPT_E_CONFIG, "%s holds no description (metadata 3pt.config); give one", path);
+    return tpti_fail(TPT_E_CONFIG,
+                     "the file holds no description (metadata 3pt.config); give one: %s", path);
   tpt_status status = tpti_spec_parse(text, strlen(text), spec);
   if (!status || status == TPT_E_MEMORY) return status;
-  char reason[TPTI_ERROR_TEXT];
-  snprintf(reason, sizeof reason, "%s", tpti_error_text());
-  return tpti_fail(status, "%s: 3pt.config: %s", path, reason);
+  return tpti_fail(status, "3pt.config: %s: %s", tpti_error_text(), path);
 }
 
 /* The description of the model in a file: `config`, or the file's own; both must agree. */
@@ -203,7 +202,8 @@ static size_t most_entries(const tpt_config *config) {
   tpti_plan plan = {0};
   if (!config) return TPTI_ANY_ENTRIES;
   tpti_params_layout(&params, &config->spec.model, &plan);
-  return params.tensor_count + 3 * config->spec.model.L + 2 + TPTI_CHECKPOINT_ENTRIES;
+  return tpti_model_most_entries(params.tensor_count + 3 * config->spec.model.L + 2 +
+                                 TPTI_CHECKPOINT_ENTRIES);
 }
 
 /* `context` is held by the caller. */

@@ -111,8 +111,8 @@ tpti_run tpti_trainer_run(const tpt_trainer *trainer);
 tpt_status tpti_trainer_stream(const tpt_trainer *trainer, tpt_point point, size_t layer,
                                const float **values);
 
-/* Token ids below V, or TPT_E_ARGUMENT naming the first that is not. extra: one more value that is
- * allowed. */
+/* Token ids below V, or TPT_E_ARGUMENT naming the first that is not. extra: train.ignore_index, the
+ * one more value that is allowed; where there is none an id. */
 tpt_status tpti_check_ids(const char *name, const int32_t *ids, size_t count, size_t V,
                           int32_t extra);
 

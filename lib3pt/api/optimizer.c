@@ -50,6 +50,7 @@ static tpti_run run_of(const tpt_optimizer *o) {
 /* Both moments start at 0. */
 static tpt_status prepare(tpt_optimizer *o) {
   tpti_run run = run_of(o);
+  run.handle = o->trainer; /* whom the caller knows */
   tpti_flat_clear(&run, o->adamw.m, o->adamw.params->count);
   tpti_flat_clear(&run, o->adamw.v, o->adamw.params->count);
   return tpti_run_status(&run);

@@ -85,10 +85,8 @@ static tpt_status make_parsed(const tpti_memory *memory, tpti_run *run, const so
 
 /* The same failure, said of a file. */
 static tpt_status fail_in_file(tpt_status status, const char *path) {
-  char reason[TPTI_ERROR_TEXT];
   if (status == TPT_OK || status == TPT_E_MEMORY || status == TPT_E_CANCELLED) return status;
-  strcpy(reason, tpti_error_text());
-  return tpti_fail(status, "%s: %s", path, reason);
+  return tpti_fail_in(status, path);
 }
 
 static tpt_status make_loaded(const tpti_memory *memory, tpti_run *run, const source *from,
@@ -199,7 +197,8 @@ static tpt_status id_of(const tpt_tokenizer *tokenizer, const char *token, int32
   TPTI_NEED(id);
   uint32_t found;
   if (!tpti_tokenizer_find(tokenizer->inside, token, strlen(token), &found))
-    return tpti_fail(TPT_E_ARGUMENT, "\"%.200s\" is not a token of this tokenizer", token);
+    return tpti_fail(TPT_E_ARGUMENT, "\"%.*s\" is not a token of this tokenizer",
+                     tpti_shown(token, 200), token);
   *id = (int32_t)found;
   return TPT_OK;
 }

@@ -70,6 +70,7 @@ static tpt_status place_trainer(tpt_model *model, tpt_config *config, tpt_traine
 /* The gradients start at 0, and BLIS's pools warm. */
 static tpt_status prepare(tpt_trainer *t) {
   tpti_run run = tpti_trainer_run(t);
+  run.handle = t->model; /* whom the caller knows */
   t->blank = true;
   tpti_gemm_warm(&run);
   return tpti_run_status(&run);
@@ -80,6 +81,8 @@ static tpt_status create(tpt_model *model, const tpt_config *config, tpt_trainer
   tpt_trainer *made = NULL;
   tpt_status status = tpti_network_need_floats(&model->net);
   if (!status) status = tpti_config_for(config, model->config, model, &own);
+  tpti_run run = tpti_context_run(model->context, model, NULL, NULL);
+  if (!status && !tpti_run_tick(&run)) status = tpti_run_status(&run);
   if (!status) status = place_trainer(model, own, &made);
   if (status) {
     tpt_config_destroy(own);

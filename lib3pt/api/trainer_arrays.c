@@ -55,7 +55,9 @@ static tpt_status get_gradient(const tpt_trainer *t, const char *name, float *va
   TPTI_NEED(name);
   TPTI_NEED(values);
   const tpti_tensor *tensor = tpti_params_find(&t->model->net.params, name);
-  if (!tensor) return tpti_fail(TPT_E_ARGUMENT, "the model has no parameter \"%.64s\"", name);
+  if (!tensor)
+    return tpti_fail(TPT_E_ARGUMENT, "the model has no parameter \"%.*s\"", tpti_shown(name, 64),
+                     name);
   if (count != tensor->count)
     return tpti_fail(TPT_E_ARGUMENT, "count is %zu; %s has %zu values", count, name, tensor->count);
   if (t->blank)
@@ -77,9 +79,11 @@ static tpt_status check_point(const tpt_trainer *t, tpt_point point, size_t laye
   if (point < TPT_POINT_EMBEDDING || point > TPT_POINT_BLOCK)
     return tpti_fail(TPT_E_ARGUMENT, "point is %d; 0 to %d is allowed", (int)point,
                      TPT_POINT_BLOCK);
-  size_t layers = point == TPT_POINT_EMBEDDING ? 1 : L;
-  if (layer >= layers)
-    return tpti_fail(TPT_E_ARGUMENT, "layer is %zu; 0 to %zu is allowed there", layer, layers - 1);
+  if (point == TPT_POINT_EMBEDDING && layer > 0)
+    return tpti_fail(TPT_E_ARGUMENT,
+                     "layer is %zu; the embedding stands before all layers: 0 is allowed", layer);
+  if (layer >= L)
+    return tpti_fail(TPT_E_ARGUMENT, "layer is %zu; 0 to %zu is allowed", layer, L - 1);
   if (!t->state.readable)
     return tpti_fail(TPT_E_STATE, "there was no forward or accumulate that finished");
   bool inside = point == TPT_POINT_ATTENTION || point == TPT_POINT_ROTATION;

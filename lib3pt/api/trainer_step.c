@@ -1,6 +1,7 @@
 /* What trainers compute, forward, loss and backward: which call may follow which, and what each
  * keeps. */
 #include <math.h>
+#include <stdio.h>
 
 #include "api/objects.h"
 #include "kernel/kernel.h"
@@ -32,12 +33,18 @@ static tpti_loss_rule rule_of(const tpt_trainer *t) {
   return (tpti_loss_rule){t->config->spec.train.ignore_index, t->config->spec.train.aux_coef};
 }
 
+static bool below(int32_t id, size_t V) { return id >= 0 && (size_t)id < V; }
+
 tpt_status tpti_check_ids(const char *name, const int32_t *ids, size_t count, size_t V,
                           int32_t extra) {
-  for (size_t i = 0; i < count; i++)
-    if ((ids[i] < 0 || (size_t)ids[i] >= V) && ids[i] != extra)
-      return tpti_fail(TPT_E_ARGUMENT, "%s[%zu] is %ld; 0 to %zu is allowed", name, i, (long)ids[i],
-                       V - 1);
+  char ignored[TPTI_NUMBER_TEXT + 32] = "";
+  for (size_t i = 0; i < count; i++) {
+    if (below(ids[i], V) || ids[i] == extra) continue;
+    if (!below(extra, V))
+      snprintf(ignored, sizeof ignored, " and %ld (train.ignore_index)", (long)extra);
+    return tpti_fail(TPT_E_ARGUMENT, "%s[%zu] is %ld; 0 to %zu%s is allowed", name, i, (long)ids[i],
+                     V - 1, ignored);
+  }
   return TPT_OK;
 }
 
@@ -72,7 +79,9 @@ static tpt_status check_targets(const tpt_trainer *t, const int32_t *targets, si
 /* A forward that still stands: what it computed is of the weights as they are. */
 static tpt_status need_forward(const tpt_trainer *t) {
   if (!t->state.forward)
-    return tpti_fail(TPT_E_STATE, "there was no tpt_trainer_forward since the last accumulate");
+    return tpti_fail(TPT_E_STATE,
+                     "there is no forward: call tpt_trainer_forward first (an accumulate leaves "
+                     "none, nor does a forward that was cancelled)");
   if (t->state.version != atomic_load(&t->model->version))
     return tpti_fail(TPT_E_STATE, "the weights have changed since the last tpt_trainer_forward");
   return TPT_OK;

@@ -11,11 +11,20 @@ enum { TPTI_ERROR_TEXT = 512 }; /* bytes of a message with its NUL; a longer one
 
 #define TPTI_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
+/* A message as a host can show it: written as in the C locale, cut at a character, with '?' for
+ * control characters and for what is not UTF-8, which paths, keys and tokens may hold. Its length
+ * is the result. */
+size_t tpti_message(char text[TPTI_ERROR_TEXT], const char *format, va_list args) TPTI_PRINTF(2, 0);
+
 /* Sets this thread's message and returns `status`. Numbers are written as in the C locale. */
 tpt_status tpti_fail(tpt_status status, const char *format, ...) TPTI_PRINTF(2, 3);
 tpt_status tpti_fail_args(tpt_status status, const char *format, va_list args);
 
-/* TPT_E_MEMORY with the size that was refused. */
+/* Adds to this thread's message which file it is about. The path comes last: it alone may be longer
+ * than a message, whose end is then cut. */
+tpt_status tpti_fail_in(tpt_status status, const char *path);
+
+/* TPT_E_MEMORY with the size that was refused, or given where no block may begin. */
 tpt_status tpti_fail_memory(size_t bytes);
 
 /* This thread's last message; "" before the first. */

@@ -70,6 +70,10 @@ size_t tpti_utf8_cut(const char *text, size_t size) {
   return length > tail + 1 ? size - 1 - tail : size;
 }
 
+int tpti_shown(const char *text, size_t most) {
+  return (int)tpti_utf8_cut(text, strnlen(text, most));
+}
+
 size_t tpti_utf8_read(const char *text, uint32_t *code_point) {
   const unsigned char *bytes = (const unsigned char *)text;
   size_t length = character_length(bytes[0]);

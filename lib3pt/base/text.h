@@ -19,6 +19,9 @@ size_t tpti_utf8_valid(const char *text, size_t size);
 /* The longest beginning of `text` that does not end inside a character: where to cut a text. */
 size_t tpti_utf8_cut(const char *text, size_t size);
 
+/* For "%.*s": the bytes to show of a text with a NUL, at most `most`, whole characters. */
+int tpti_shown(const char *text, size_t most);
+
 /* Decodes one character of valid UTF-8 at text; its length in bytes is the result, 1 to 4. */
 size_t tpti_utf8_read(const char *text, uint32_t *code_point);
 

@@ -1,14 +1,12 @@
 /* The JSON header of a safetensors file: kinds, fields, numbers, sizes. */
 #include "io/safetensors_header.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 
 enum {
-  SHOWN_PATH = 160, /* bytes of a path and of a name in a message */
-  SHOWN_NAME = 100,
+  SHOWN_NAME = 100, /* bytes of a name in a message */
   /* Values of an entry: itself, dtype, shape, data_offsets and its two; 8 dimensions. */
   ENTRY_VALUES = 6 + 8,
   METADATA_VALUES = 4096,
@@ -46,29 +44,12 @@ static const dtype_row dtypes[] = {
     {"U64", 64, TPTI_OTHER},
 };
 
-/* Bytes to show of a text: at most `most`, whole characters. */
-static int head_of(const char *text, size_t most) {
-  size_t length = strnlen(text, most + 1);
-  return (int)(length > most ? tpti_utf8_cut(text, most) : length);
-}
-
-/* The end of a path tells more than its start. */
-static const char *tail_of(const char *path) {
-  size_t length = strlen(path);
-  if (length <= SHOWN_PATH) return path;
-  path += length - SHOWN_PATH;
-  while ((*path & 0xc0) == 0x80) path++; /* inside a character */
-  return path;
-}
-
 tpt_status tpti_header_fail(const tpti_source *source, const char *format, ...) {
-  char detail[TPTI_ERROR_TEXT];
   va_list args;
   va_start(args, format);
-  tpti_vsnprintf(detail, sizeof detail, format, args);
+  tpti_fail_args(TPT_E_FORMAT, format, args);
   va_end(args);
-  const char *path = tail_of(source->path);
-  return tpti_fail(TPT_E_FORMAT, "%s%s: %s", path == source->path ? "" : "...", path, detail);
+  return tpti_fail_in(TPT_E_FORMAT, source->path);
 }
 
 tpt_status tpti_entry_fail(const tpti_source *source, const char *name, const char *format, ...) {
@@ -77,7 +58,7 @@ tpt_status tpti_entry_fail(const tpti_source *source, const char *name, const ch
   va_start(args, format);
   tpti_vsnprintf(detail, sizeof detail, format, args);
   va_end(args);
-  int shown = head_of(name, SHOWN_NAME);
+  int shown = tpti_shown(name, SHOWN_NAME);
   return tpti_header_fail(source, "tensor \"%.*s%s\": %s", shown, name,
                           strlen(name) > (size_t)shown ? "..." : "", detail);
 }
@@ -128,7 +109,7 @@ static tpt_status check_metadata(const tpti_source *source, const tpti_json *met
     const char *key = tpti_json_member_key(at), *text = tpti_json_string(value, &length);
     if (text && strlen(text) == length) continue;
     return tpti_header_fail(source, "\"__metadata__\" key \"%.*s\" is %s; a string is allowed",
-                            head_of(key, SHOWN_NAME), key,
+                            tpti_shown(key, SHOWN_NAME), key,
                             text ? "a string with a NUL" : tpti_json_kind_name(value));
   }
   return TPT_OK;
@@ -149,16 +130,19 @@ static tpt_status check_root(const tpti_source *source, const tpti_json *root, s
   return check_metadata(source, metadata);
 }
 
+static tpt_status parse_json(const tpti_source *source, const char *text, size_t length,
+                             size_t max_values, tpti_json **root) {
+  tpt_status status = tpti_json_parse(text, length, max_values, "header", root);
+  return status == TPT_E_FORMAT ? tpti_fail_in(status, source->path) : status;
+}
+
 tpt_status tpti_header_parse(const tpti_source *source, const char *text, size_t length,
                              size_t max_entries, tpti_json **root, size_t *count) {
-  char what[SHOWN_PATH + 32];
-  const char *path = tail_of(source->path);
-  snprintf(what, sizeof what, "%s%s: header", path == source->path ? "" : "...", path);
   size_t values;
   if (!tpti_mul(&values, max_entries, ENTRY_VALUES)) values = SIZE_MAX / 2;
   *root = NULL;
   tpt_status status = check_brackets(source, text, length, max_entries);
-  if (!status) status = tpti_json_parse(text, length, values + METADATA_VALUES, what, root);
+  if (!status) status = parse_json(source, text, length, values + METADATA_VALUES, root);
   if (!status) status = check_root(source, *root, max_entries, count);
   if (!status) status = refuse_minus(source, text, length);
   if (status) {
@@ -195,7 +179,7 @@ static tpt_status check_fields(const entry_reader *r) {
     if (!strcmp(key, fields[0]) || !strcmp(key, fields[1]) || !strcmp(key, fields[2])) continue;
     return tpti_entry_fail(r->source, name,
                            "unknown field \"%.*s\"; dtype, shape and data_offsets are allowed",
-                           head_of(key, SHOWN_NAME), key);
+                           tpti_shown(key, SHOWN_NAME), key);
   }
   return TPT_OK;
 }
@@ -219,7 +203,7 @@ static tpt_status read_dtype(entry_reader *r) {
   return tpti_entry_fail(r->source, r->entry->name,
                          "dtype \"%.*s\" is unknown; F32, F64, F16, "
                          "BF16, I64, U8 and the format's other names, in capitals, are allowed",
-                         head_of(said, 32), said);
+                         tpti_shown(said, 32), said);
 }
 
 /* An array of least..most integers that are not negative. */

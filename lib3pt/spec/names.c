@@ -78,8 +78,7 @@ tpt_status tpti_key_unknown(const char *name, size_t line) {
   if (line) snprintf(place, sizeof place, "line %zu: ", line);
   tpti_yaml_show(name, shown);
   if (tpti_key_is_section(name))
-    return tpti_fail(TPT_E_CONFIG, "%s%s is a section of keys, a value is not allowed", place,
-                     name);
+    return tpti_fail(TPT_E_CONFIG, "%s%s is a section of keys, not a key", place, name);
   size_t length = 0;
   const char *near = nearest(name, &length);
   if (near)
@@ -88,5 +87,5 @@ tpt_status tpti_key_unknown(const char *name, size_t line) {
   if (!strchr(name, '.'))
     return tpti_fail(TPT_E_CONFIG, "%sunknown key %s; model and train are allowed here", place,
                      shown);
-  return tpti_fail(TPT_E_CONFIG, "%sunknown key %s; docs/formats.md lists the keys", place, shown);
+  return tpti_fail(TPT_E_CONFIG, "%sunknown key %s; 3pt.yaml(5) lists the keys", place, shown);
 }

@@ -12,12 +12,22 @@ typedef struct reading {
   size_t lines[TPTI_KEYS]; /* where each key is in the text; 0: it is not */
 } reading;
 
+/* Nothing under a section, or null as YAML's core schema spells it: no key is given. */
+static bool is_null(const tpti_yaml_node *node) {
+  static const char *const spellings[] = {"", "~", "null", "Null", "NULL"};
+  if (node->kind != TPTI_YAML_SCALAR || !node->plain) return false;
+  for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+    if (strcmp(node->items[0], spellings[i]) == 0) return true;
+  return false;
+}
+
 static tpt_status read_node(void *user, const tpti_yaml_node *node) {
   reading *r = user;
   const tpti_key *key = tpti_key_find(node->key);
   if (!key) {
-    bool section = node->kind == TPTI_YAML_MAPPING && tpti_key_is_section(node->key);
-    return section ? TPT_OK : tpti_key_unknown(node->key, node->line);
+    bool keys = node->kind == TPTI_YAML_MAPPING || is_null(node);
+    return keys && tpti_key_is_section(node->key) ? TPT_OK
+                                                  : tpti_key_unknown(node->key, node->line);
   }
   tpt_status status = tpti_key_store(r->spec, key, node);
   if (status) return status;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/size.h"
 #include "base/text.h"
 #include "text/pattern.h"
 #include "text/trie.h"
@@ -87,7 +88,7 @@ static tpt_status insert_normalized(sealing *s, tpti_added_token *token, uint32_
   if (s->text.used == 0)
     return tpti_fail(TPT_E_UNSUPPORTED,
                      "added_tokens: nothing is left of \"%.*s\" after the normalizer",
-                     (int)token->length, text);
+                     (int)tpti_utf8_cut(text, tpti_least(token->length, 80)), text);
   token->spoken_offset = s->added->text.used;
   token->spoken_length = s->text.used;
   if (!tpti_buffer_append(&s->added->text, s->text.data, s->text.used) ||

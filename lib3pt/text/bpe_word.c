@@ -3,6 +3,7 @@
  * entry whose pair has changed since it was put in is recognised when it comes out. */
 #include <string.h>
 
+#include "base/size.h"
 #include "base/text.h"
 #include "text/bpe.h"
 
@@ -79,7 +80,9 @@ static tpt_status put_unknown(speller *s, const char *text, size_t length) {
     return tpti_fail(TPT_E_ARGUMENT,
                      "the text has \"%.*s\", which the vocabulary has not, nor has it the "
                      "unk_token \"%.*s\"",
-                     (int)length, text, (int)s->bpe->unknown.used, s->bpe->unknown.data);
+                     (int)tpti_utf8_cut(text, tpti_least(length, 80)), text,
+                     (int)tpti_utf8_cut(s->bpe->unknown.data, tpti_least(s->bpe->unknown.used, 80)),
+                     s->bpe->unknown.data);
   if (!s->bpe->fuse_unknown) status = put_waiting(s);
   s->unknown = true;
   return status;

@@ -46,6 +46,8 @@ static tpt_status collect(const tpti_tokenizer *t, tpti_run *run, const int32_t 
 static tpt_status check_ids(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids,
                             size_t count) {
   size_t size = tpti_tokenizer_size(t);
+  if (count && !size)
+    return tpti_fail(TPT_E_ARGUMENT, "ids[0] is %d; the tokenizer has no ids", ids[0]);
   for (size_t i = 0; i < count; i++) {
     if (!tpti_tick_some(run, i)) return tpti_tick(run);
     if (ids[i] < 0 || (size_t)ids[i] >= size)

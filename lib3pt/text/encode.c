@@ -1,5 +1,6 @@
 /* Text to ids: added tokens out of the text, the normalizer, added tokens out of what it made, the
  * pre-tokenizer, and the model for every word. */
+#include "base/size.h"
 #include "base/text.h"
 #include "text/tokenizer.h"
 #include "text/word_cache.h"
@@ -31,7 +32,8 @@ static tpt_status encode_word(void *user, const char *word, size_t length) {
       return tpti_fail(TPT_E_ARGUMENT,
                        "the text has the word \"%.*s\", which the vocabulary has not, nor has it "
                        "the unk_token \"%.*s\"",
-                       (int)(length < 80 ? length : 80), word, (int)t->bpe.unknown.used,
+                       (int)tpti_utf8_cut(word, tpti_least(length, 80)), word,
+                       (int)tpti_utf8_cut(t->bpe.unknown.data, tpti_least(t->bpe.unknown.used, 80)),
                        t->bpe.unknown.data);
     id = (uint32_t)t->bpe.unknown_id;
   }

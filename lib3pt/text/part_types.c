@@ -5,6 +5,8 @@
 #include "text/parts.h"
 #include "text/pattern.h"
 
+enum { SHOWN = 40 }; /* bytes of a foreign word in a message */
+
 static const bool YES = true;
 
 /* ---- normalizers ---- */
@@ -80,9 +82,9 @@ static tpt_status read_behavior(const tpti_part *part, const char *absent,
   }
   if (status) return status;
   return tpti_fail(TPT_E_FORMAT,
-                   "%s.behavior is \"%.40s\"; allowed: Isolated, Removed, MergedWithPrevious, "
+                   "%s.behavior is \"%.*s\"; allowed: Isolated, Removed, MergedWithPrevious, "
                    "MergedWithNext, Contiguous",
-                   part->path, text);
+                   part->path, tpti_shown(text, SHOWN), text);
 }
 
 static tpt_status read_byte_level(tpti_part_reader *reader, const tpti_part *part) {
@@ -152,8 +154,8 @@ static tpt_status read_scheme(const tpti_part *part, metaspace *meta) {
   bool known = strcmp(meta->scheme, "always") == 0 || strcmp(meta->scheme, "first") == 0 ||
                strcmp(meta->scheme, "never") == 0;
   if (!known)
-    return tpti_fail(TPT_E_FORMAT, "%s.prepend_scheme is \"%.40s\"; allowed: always, first, never",
-                     part->path, meta->scheme);
+    return tpti_fail(TPT_E_FORMAT, "%s.prepend_scheme is \"%.*s\"; allowed: always, first, never",
+                     part->path, tpti_shown(meta->scheme, SHOWN), meta->scheme);
   if (length && tpti_json_get(part->node, "add_prefix_space") &&
       prefix != (strcmp(meta->scheme, "never") != 0))
     return tpti_fail(TPT_E_FORMAT, "%s: add_prefix_space contradicts prepend_scheme", part->path);

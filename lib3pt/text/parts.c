@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "text/pattern.h"
 
-enum { MAX_DEPTH = 4 };
+enum { MAX_DEPTH = 4, SHOWN = 60 /* bytes of a foreign word in a message */ };
 
 tpti_part tpti_part_of(const tpti_json *node, const char *path) {
   tpti_part part = {.node = node};
@@ -34,8 +35,8 @@ tpt_status tpti_part_keys(const tpti_part *part, const char *keys) {
                      tpti_json_kind_name(part->node));
   for (void *c = tpti_json_next(part->node, NULL); c; c = tpti_json_next(part->node, c))
     if (!is_listed(keys, tpti_json_member_key(c)))
-      return tpti_fail(TPT_E_UNSUPPORTED, "%s: \"%.60s\" is not known; known: %s", part->path,
-                       tpti_json_member_key(c), keys);
+      return tpti_fail(TPT_E_UNSUPPORTED, "%s: \"%.*s\" is not known; known: %s", part->path,
+                       tpti_shown(tpti_json_member_key(c), SHOWN), tpti_json_member_key(c), keys);
   return TPT_OK;
 }
 
@@ -88,8 +89,8 @@ static tpt_status unknown_type(const tpti_part_types *types, const tpti_part *pa
   size_t used = 0;
   for (size_t i = 0; i < types->count && used < sizeof known; i++)
     used += (size_t)snprintf(known + used, sizeof known - used, "%s, ", types->at[i].name);
-  return tpti_fail(TPT_E_UNSUPPORTED, "%s: type %.60s is not supported; supported: %sSequence",
-                   part->path, type, known);
+  return tpti_fail(TPT_E_UNSUPPORTED, "%s: type %.*s is not supported; supported: %sSequence",
+                   part->path, tpti_shown(type, SHOWN), type, known);
 }
 
 static tpt_status read_sequence(tpti_part_reader *reader, const tpti_part_types *types,
@@ -158,9 +159,7 @@ static tpt_status compile(tpti_part_reader *reader, const tpti_part *part, tpti_
   status = is_regex ? tpti_pattern_compile(reader->memory, text, length, &step->regex)
                     : tpti_pattern_literal(reader->memory, text, length, &step->regex);
   if (status != TPT_E_UNSUPPORTED) return status;
-  char reason[TPTI_ERROR_TEXT];
-  snprintf(reason, sizeof reason, "%s", tpti_error_text());
-  return tpti_fail(status, "%s: %s", part->path, reason);
+  return tpti_fail(status, "%s: %s", part->path, tpti_error_text());
 }
 
 tpt_status tpti_read_pattern(tpti_part_reader *reader, const tpti_part *part, tpti_step *step,

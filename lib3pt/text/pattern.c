@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "base/text.h"
 #include "text/pattern_class.h"
 
@@ -285,8 +286,8 @@ static tpt_status finish(rewriter *r, const tpti_memory *memory, tpti_regex **re
     return tpti_fail(TPT_E_UNSUPPORTED,
                      "the regular expression \"%.*s\" has at byte %zu what this build does not "
                      "match exactly as Oniguruma: %s",
-                     (int)(r->in.length < 160 ? r->in.length : 160), r->in.text, r->in.at,
-                     r->in.refused);
+                     (int)tpti_utf8_cut(r->in.text, tpti_least(r->in.length, 160)), r->in.text,
+                     r->in.at, r->in.refused);
   if (r->in.out.failed) return tpti_fail_memory(r->in.length);
   return tpti_regex_compile(memory, r->in.out.data, r->in.out.used, regex);
 }

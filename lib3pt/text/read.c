@@ -32,7 +32,15 @@ static tpt_status check_version(const tpti_part *root) {
   size_t length;
   tpt_status status = tpti_part_string(root, "version", NULL, &version, &length);
   if (status || strcmp(version, "1.0") == 0) return status;
-  return tpti_fail(TPT_E_UNSUPPORTED, "version is \"%.20s\"; supported: 1.0", version);
+  return tpti_fail(TPT_E_UNSUPPORTED, "version is \"%.*s\"; supported: 1.0",
+                   tpti_shown(version, 20), version);
+}
+
+/* JSON of some other kind is no tokenizer.json at all, rather than one with an unknown part. */
+static tpt_status need_model(const tpti_part *root) {
+  bool object = tpti_json_kind_of(root->node) == TPTI_JSON_OBJECT;
+  if (!object || tpti_json_get(root->node, "model")) return TPT_OK;
+  return tpti_fail(TPT_E_FORMAT, "this is not a tokenizer.json: it has no model");
 }
 
 static tpt_status refuse_set(const tpti_part *root, const char *key) {
@@ -93,7 +101,8 @@ static tpt_status read_added_token(tpti_tokenizer *t, const tpti_part *part) {
     return tpti_fail(TPT_E_UNSUPPORTED, "%s.content has %zu bytes; supported: %d", part->path,
                      token.length, TPTI_MAX_ADDED_LENGTH);
   if (tpti_added_find(&t->added, text, token.length))
-    return tpti_fail(TPT_E_FORMAT, "%s.content: \"%.60s\" is given twice", part->path, text);
+    return tpti_fail(TPT_E_FORMAT, "%s.content: \"%.*s\" is given twice", part->path,
+                     tpti_shown(text, 60), text);
   token.id = id_of_added(t, text, token.length);
   return tpti_added_add(&t->added, text, token) ? TPT_OK : tpti_fail_memory(token.length);
 }
@@ -120,9 +129,11 @@ static tpt_status read_added(tpti_tokenizer *t, const tpti_part *root) {
 static tpt_status read_root(tpti_tokenizer *t, tpti_run *run, const tpti_json *node) {
   tpti_part root = tpti_part_of(node, "tokenizer.json");
   tpti_part model = {.node = tpti_json_get(node, "model"), .path = "model"};
-  tpt_status status = tpti_part_keys(
-      &root, "version truncation padding added_tokens normalizer pre_tokenizer post_processor "
-             "decoder model");
+  tpt_status status = need_model(&root);
+  if (!status)
+    status = tpti_part_keys(
+        &root, "version truncation padding added_tokens normalizer pre_tokenizer post_processor "
+               "decoder model");
   if (!status) status = check_version(&root);
   if (!status) status = refuse_set(&root, "truncation");
   if (!status) status = refuse_set(&root, "padding");

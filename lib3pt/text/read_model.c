@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-enum { TICK_ENTRIES = 1 << 14 };
+#include "base/size.h"
+#include "base/text.h"
+
+enum { TICK_ENTRIES = 1 << 14, SHOWN = 60 /* bytes of a token in a message */ };
 
 static const bool NO = false;
 
@@ -12,8 +15,8 @@ static const bool NO = false;
 static tpt_status read_id(const char *token, const tpti_json *value, uint32_t *id) {
   int64_t number = tpti_json_integer(value);
   if (tpti_json_kind_of(value) != TPTI_JSON_INTEGER || number < 0 || number > TPTI_MAX_ID)
-    return tpti_fail(TPT_E_FORMAT, "model.vocab: the id of \"%.60s\" must be 0 to %d", token,
-                     TPTI_MAX_ID);
+    return tpti_fail(TPT_E_FORMAT, "model.vocab: the id of \"%.*s\" must be 0 to %d",
+                     tpti_shown(token, SHOWN), token, TPTI_MAX_ID);
   *id = (uint32_t)number;
   return TPT_OK;
 }
@@ -40,6 +43,8 @@ typedef struct half {
   const char *text;
   size_t length;
 } half;
+
+static int shown(half h) { return (int)tpti_utf8_cut(h.text, tpti_least(h.length, SHOWN)); }
 
 static tpt_status bad_merge(size_t index, const char *why) {
   return tpti_fail(TPT_E_FORMAT, "model.merges[%zu]: %s", index, why);
@@ -91,9 +96,9 @@ static tpt_status read_merge(tpti_tokenizer *t, size_t index, const tpti_json *n
   if (scratch->failed) return tpti_fail_memory(left.length + right.length);
   if (!known)
     return tpti_fail(TPT_E_FORMAT,
-                     "model.merges[%zu]: \"%.60s\", \"%.60s\" and what they make must be in "
+                     "model.merges[%zu]: \"%.*s\", \"%.*s\" and what they make must be in "
                      "model.vocab",
-                     index, left.text, right.text);
+                     index, shown(left), left.text, shown(right), right.text);
   return tpti_bpe_add(&t->bpe, merge) ? TPT_OK : tpti_fail_memory(sizeof merge);
 }
 
@@ -171,7 +176,8 @@ static tpt_status read_type(tpti_tokenizer *t, const tpti_part *model) {
   t->kind = strcmp(type, "WordLevel") == 0 ? TPTI_MODEL_WORD_LEVEL : TPTI_MODEL_BPE;
   if (t->kind == TPTI_MODEL_WORD_LEVEL || strcmp(type, "BPE") == 0) return TPT_OK;
   return tpti_fail(TPT_E_UNSUPPORTED,
-                   "model: type %.60s is not supported; supported: BPE, WordLevel", type);
+                   "model: type %.*s is not supported; supported: BPE, WordLevel",
+                   tpti_shown(type, SHOWN), type);
 }
 
 static tpt_status check_keys(const tpti_tokenizer *t, const tpti_part *model) {

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
+#include "base/text.h"
+
 void tpti_vocab_init(tpti_vocab *vocab, const tpti_memory *memory) {
   *vocab = (tpti_vocab){0};
   tpti_buffer_init(&vocab->text, memory);
@@ -87,6 +90,11 @@ static tpt_status index_tokens(tpti_vocab *vocab) {
   return TPT_OK;
 }
 
+/* Bytes of a token in a message. */
+static int shown(const tpti_vocab *vocab, const tpti_token *token) {
+  return (int)tpti_utf8_cut(tpti_vocab_text(vocab, token), tpti_least(token->length, 60));
+}
+
 tpt_status tpti_vocab_seal(tpti_vocab *vocab) {
   if (vocab->count == 0) return TPT_OK;
   qsort(vocab->tokens.data, vocab->count, sizeof(tpti_token), by_id);
@@ -94,7 +102,7 @@ tpt_status tpti_vocab_seal(tpti_vocab *vocab) {
     const tpti_token *one = tpti_vocab_at(vocab, i - 1), *two = one + 1;
     if (one->id == two->id)
       return tpti_fail(TPT_E_FORMAT, "model.vocab: id %u is given to both \"%.*s\" and \"%.*s\"",
-                       one->id, (int)one->length, tpti_vocab_text(vocab, one), (int)two->length,
+                       one->id, shown(vocab, one), tpti_vocab_text(vocab, one), shown(vocab, two),
                        tpti_vocab_text(vocab, two));
   }
   return index_tokens(vocab);

@@ -183,6 +183,28 @@ START_TEST(cancelled) {
 }
 END_TEST
 
+/* What differs is said, also where the other model has more tensors than there is room for here. */
+START_TEST(another_model) {
+  static const char *const others[][2] = {{"model.n_layers=9", "model.n_layers is 2, and 9"},
+                                          {"model.n_layers=1", "model.n_layers is 2, and 1"},
+                                          {"model.d_ff=24", "model.d_ff is 20, and 24"}};
+  session s = start(""), other = start(others[_i][0]);
+  tpt_model *model = s.model;
+  facts before = facts_of(&s);
+  ok(tpt_checkpoint_save(other.trainer, other.optimizer, path, NULL, 0));
+  refused(s.trainer, tpt_checkpoint_load(s.trainer, s.optimizer, path, NULL, 0, NULL), TPT_E_CONFIG,
+          others[_i][1]);
+  same_facts(&s, &before);
+  refused(s.context, tpt_model_load(s.context, path, s.config, &model), TPT_E_CONFIG,
+          others[_i][1]);
+  ck_assert_ptr_null(model);
+  free(before.image);
+  free(before.gradients);
+  end(&other);
+  end(&s);
+}
+END_TEST
+
 START_TEST(places_that_cannot_be) {
   session s = start("");
   refused(s.trainer, tpt_checkpoint_load(s.trainer, s.optimizer, "/tmp/3pt-none/x", NULL, 0, NULL),
@@ -204,6 +226,7 @@ static Suite *suite(void) {
   tcase_add_test(tests, corrupt_files);
   tcase_add_loop_test(tests, values_out_of_bounds, 0, sizeof values / sizeof *values);
   tcase_add_test(tests, cancelled);
+  tcase_add_loop_test(tests, another_model, 0, 3);
   tcase_add_test(tests, places_that_cannot_be);
   suite_add_tcase(suite, tests);
   return suite;

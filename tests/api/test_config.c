@@ -162,8 +162,10 @@ START_TEST(files_are_named_in_every_message) {
   tpt_config *made = config;
   ck_assert_int_eq(load("train: {lr: 1}\n", 15, ""), TPT_OK);
   ck_assert_int_eq(load("", 0, ""), TPT_OK);
-  ck_assert_int_eq(load("\ntrain: {lr: x}\n", 16, ": line 2: train.lr is \"x\""), TPT_E_CONFIG);
-  ck_assert_int_eq(load("# \xff\n", 4, ": byte 2 is not UTF-8"), TPT_E_FORMAT);
+  ck_assert_int_eq(load("\ntrain: {lr: x}\n", 16,
+                        "line 2: train.lr is \"x\", a number from 0 to 1000000 is allowed: /tmp/"),
+                   TPT_E_CONFIG);
+  ck_assert_int_eq(load("# \xff\n", 4, "byte 2 is not UTF-8: /tmp/"), TPT_E_FORMAT);
   ck_assert_int_eq(tpt_config_load("/nowhere/3pt.yaml", &made), TPT_E_IO);
   says("/nowhere/3pt.yaml");
   ck_assert_ptr_null(made);

@@ -80,6 +80,26 @@ START_TEST(a_refusing_allocator_changes_nothing) {
 }
 END_TEST
 
+static void *allocate_crooked(void *user, size_t bytes, size_t alignment) {
+  static _Alignas(64) char storage[4096];
+  (void)user;
+  return bytes + 8 <= sizeof storage && alignment == 64 ? storage + 8 : NULL;
+}
+
+static void keep_block(void *user, void *memory, size_t bytes, size_t alignment) {
+  (void)user, (void)memory, (void)bytes, (void)alignment;
+}
+
+START_TEST(an_allocator_out_of_line_is_told_so) {
+  tpt_context *context = create();
+  const tpt_allocator crooked = {
+      .size = sizeof crooked, .allocate = allocate_crooked, .release = keep_block};
+  ck_assert_int_eq(tpt_context_set_allocator(context, &crooked), TPT_E_MEMORY);
+  ck_assert_ptr_nonnull(strstr(tpt_error_message(), "at no multiple of 64"));
+  tpt_context_destroy(context);
+}
+END_TEST
+
 START_TEST(the_allocator_comes_before_all_else) {
   tpti_test_allocator a;
   tpt_context *context = create(), *held = NULL;
@@ -139,6 +159,8 @@ START_TEST(log_lines_arrive_whole) {
   tpti_log(context, 0, "%s", text);
   ck_assert_uint_eq(tpti_utf8_valid(line, strlen(line)), strlen(line));
   ck_assert_uint_gt(strlen(line), TPTI_ERROR_TEXT - 3);
+  tpti_log(context, 2, "to %s", "a\xff\nb"); /* as a path may be */
+  ck_assert_str_eq(line, "2to a??b");
   tpt_context_destroy(context);
 }
 END_TEST
@@ -221,6 +243,7 @@ static Suite *suite(void) {
   tcase_add_test(c, null_and_strangers_are_refused);
   tcase_add_test(c, the_allocator_gets_all_back);
   tcase_add_test(c, a_refusing_allocator_changes_nothing);
+  tcase_add_test(c, an_allocator_out_of_line_is_told_so);
   tcase_add_test(c, the_allocator_comes_before_all_else);
   tcase_add_test(c, an_incomplete_allocator_is_refused);
   tcase_add_test(c, log_lines_arrive_whole);

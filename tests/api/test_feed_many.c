@@ -143,10 +143,10 @@ START_TEST(null_and_strangers) {
   tpt_model *other;
   c.many[7] = NULL;
   refused(c.many[0], tpt_decoder_feed_many(c.many, MANY, tokens, NULL), TPT_E_ARGUMENT,
-          "decoders[7]");
+          "decoders[7] is NULL");
   c.many[7] = (tpt_decoder *)c.s.model;
   refused(c.many[0], tpt_decoder_feed_many(c.many, MANY, tokens, NULL), TPT_E_ARGUMENT,
-          "decoders[7]");
+          "decoders[7] is not a decoder");
   ok(tpt_model_create(c.s.context, c.s.config, 7, &other));
   ok(tpt_decoder_create(other, 0, &stranger));
   c.many[7] = stranger;

@@ -165,6 +165,30 @@ START_TEST(arguments_are_named) {
 }
 END_TEST
 
+/* A token cut in a message is cut at a character, and the reason stands before a long path. */
+START_TEST(messages_of_long_words_and_paths) {
+  tpt_tokenizer *t = trained(NULL), *none;
+  char word[402] = "", name[600], path[900] = "/tmp/";
+  int32_t id;
+  for (size_t i = 0; i < 200; i++) strcat(word, "\xc3\xa9");
+  for (size_t shift = 0; shift < 2; shift++) {
+    snprintf(name, sizeof name, "%s%s", shift ? "x" : "", word);
+    ck_assert_int_eq(tpt_tokenizer_id(t, name, &id), TPT_E_ARGUMENT);
+    ck_assert_message("\xc3\xa9\" is not a token");
+  }
+  tpt_tokenizer_destroy(t);
+  for (size_t i = 0; i < 300; i++) strcat(path, "./");
+  strcat(path, "3pt-test-XXXXXX");
+  int file = mkstemp(path);
+  ck_assert_int_ge(file, 0);
+  ck_assert_int_eq(write(file, "{\"a\":1}", 7), 7);
+  close(file);
+  ck_assert_int_eq(tpt_tokenizer_load(NULL, path, &none), TPT_E_FORMAT);
+  ck_assert_int_eq(strncmp(tpt_error_message(), "this is not a tokenizer.json", 28), 0);
+  remove(path);
+}
+END_TEST
+
 START_TEST(cancelled) {
   tpt_context *context;
   tpt_tokenizer *t, *none = NULL;
@@ -264,6 +288,7 @@ static Suite *suite(void) {
   tcase_add_test(tests, save_and_load);
   tcase_add_test(tests, streaming);
   tcase_add_test(tests, arguments_are_named);
+  tcase_add_test(tests, messages_of_long_words_and_paths);
   tcase_add_test(tests, cancelled);
   tcase_add_test(tests, one_long_word_can_be_ended);
   tcase_add_test(tests, memory_is_the_context_s);

@@ -16,11 +16,12 @@ static void no_forward(session *s) {
   double loss = NOWHERE;
   const float *logits = NULL;
   static const float dlogits[ROWS * V];
-  refused(s->trainer, tpt_trainer_loss(s->trainer, s->targets, &loss), TPT_E_STATE, "forward");
-  refused(s->trainer, tpt_trainer_logits(s->trainer, &logits), TPT_E_STATE, "forward");
-  refused(s->trainer, tpt_trainer_backward(s->trainer), TPT_E_STATE, "forward");
+  refused(s->trainer, tpt_trainer_loss(s->trainer, s->targets, &loss), TPT_E_STATE,
+          "there is no forward");
+  refused(s->trainer, tpt_trainer_logits(s->trainer, &logits), TPT_E_STATE, "there is no forward");
+  refused(s->trainer, tpt_trainer_backward(s->trainer), TPT_E_STATE, "there is no forward");
   refused(s->trainer, tpt_trainer_backward_logits(s->trainer, dlogits, ROWS * V), TPT_E_STATE,
-          "forward");
+          "there is no forward");
   ck_assert(loss == NOWHERE && logits == NULL);
 }
 
@@ -174,9 +175,9 @@ START_TEST(activations_stay_until_the_next) {
     }
   }
   refused(s.trainer, tpt_trainer_activation(s.trainer, TPT_POINT_BLOCK, L, &values, &count),
-          TPT_E_ARGUMENT, "layer");
+          TPT_E_ARGUMENT, "layer is 2; 0 to 1 is allowed");
   refused(s.trainer, tpt_trainer_activation(s.trainer, TPT_POINT_EMBEDDING, 1, &values, &count),
-          TPT_E_ARGUMENT, "layer");
+          TPT_E_ARGUMENT, "layer is 1; the embedding stands before all layers");
   refused(s.trainer, tpt_trainer_activation(s.trainer, (tpt_point)4, 0, &values, &count),
           TPT_E_ARGUMENT, "point");
   end(&s);
@@ -247,6 +248,27 @@ START_TEST(room_and_shapes) {
 }
 END_TEST
 
+/* With what is allowed beside the ids; an ignore_index that is an id says nothing of itself. */
+START_TEST(targets_that_are_not_ids) {
+  static const char *const settings[] = {"", "train.ignore_index=-100", "train.ignore_index=3"};
+  static const char *const words[] = {
+      "targets[5] is 99; 0 to 22 and -1 (train.ignore_index) is allowed",
+      "targets[5] is 99; 0 to 22 and -100 (train.ignore_index) is allowed",
+      "targets[5] is 99; 0 to 22 is allowed"};
+  session s = start(settings[_i]);
+  double loss;
+  s.targets[5] = 99;
+  refused(s.trainer, tpt_trainer_accumulate(s.trainer, s.tokens, s.targets, BATCH, MOST, &loss),
+          TPT_E_ARGUMENT, words[_i]);
+  ok(tpt_trainer_forward(s.trainer, s.tokens, BATCH, MOST));
+  refused(s.trainer, tpt_trainer_loss(s.trainer, s.targets, &loss), TPT_E_ARGUMENT, words[_i]);
+  s.tokens[7] = -1;
+  refused(s.trainer, tpt_trainer_forward(s.trainer, s.tokens, BATCH, MOST), TPT_E_ARGUMENT,
+          "tokens[7] is -1; 0 to 22 is allowed");
+  end(&s);
+}
+END_TEST
+
 START_TEST(the_description_must_be_the_models) {
   session s = start("");
   tpt_trainer *trainer = (tpt_trainer *)s.model;
@@ -276,6 +298,7 @@ static Suite *suite(void) {
   tcase_add_loop_test(tests, after_a_backward, 0, 2);
   tcase_add_test(tests, two_trainers_of_one_model);
   tcase_add_test(tests, room_and_shapes);
+  tcase_add_loop_test(tests, targets_that_are_not_ids, 0, 3);
   tcase_add_test(tests, the_description_must_be_the_models);
   suite_add_tcase(suite, tests);
   return suite;

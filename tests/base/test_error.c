@@ -43,6 +43,27 @@ START_TEST(bytes_that_are_not_utf8_are_replaced) {
 }
 END_TEST
 
+/* A message is one line, and no terminal obeys it. */
+START_TEST(control_characters_are_replaced) {
+  tpti_fail(TPT_E_IO, "%s", "a\nb\x1b[2J\x7f\xc2\x9b\xc2\xa0\xc3\xa9");
+  ck_assert_str_eq(tpti_error_text(), "a?b?[2J???\xc2\xa0\xc3\xa9");
+}
+END_TEST
+
+/* The reason stays, however long the path is. */
+START_TEST(the_path_comes_last) {
+  char path[2 * TPTI_ERROR_TEXT];
+  tpti_fail(TPT_E_FORMAT, "line 3 is wrong");
+  ck_assert_int_eq(tpti_fail_in(TPT_E_FORMAT, "/a/b"), TPT_E_FORMAT);
+  ck_assert_str_eq(tpti_error_text(), "line 3 is wrong: /a/b");
+  memset(path, 'p', sizeof path - 1);
+  path[sizeof path - 1] = '\0';
+  tpti_fail(TPT_E_FORMAT, "line 3 is wrong");
+  tpti_fail_in(TPT_E_FORMAT, path);
+  ck_assert_int_eq(strncmp(tpti_error_text(), "line 3 is wrong: ppp", 20), 0);
+}
+END_TEST
+
 static void *fail_elsewhere(void *result) {
   *(size_t *)result = strlen(tpti_error_text());
   tpti_fail(TPT_E_STATE, "elsewhere");
@@ -67,6 +88,8 @@ static Suite *suite(void) {
   tcase_add_test(c, an_argument_may_be_the_last_message);
   tcase_add_test(c, a_long_text_is_cut_at_a_character);
   tcase_add_test(c, bytes_that_are_not_utf8_are_replaced);
+  tcase_add_test(c, control_characters_are_replaced);
+  tcase_add_test(c, the_path_comes_last);
   tcase_add_test(c, each_thread_has_its_own);
   suite_add_tcase(s, c);
   return s;

@@ -68,6 +68,15 @@ START_TEST(a_cut_leaves_whole_characters) {
 }
 END_TEST
 
+START_TEST(what_is_shown_of_a_text) {
+  ck_assert_int_eq(tpti_shown("", 5), 0);
+  ck_assert_int_eq(tpti_shown("abc", 5), 3);
+  ck_assert_int_eq(tpti_shown("abcdef", 5), 5);
+  ck_assert_int_eq(tpti_shown("abcd\xc3\xa9", 5), 4);
+  ck_assert_int_eq(tpti_shown("abc\xc3\xa9z", 5), 5);
+}
+END_TEST
+
 START_TEST(doubles_are_read) {
   static const struct {
     const char *text;
@@ -183,6 +192,7 @@ static Suite *suite(void) {
   tcase_add_test(c, every_code_point_is_written_and_read);
   tcase_add_test(c, what_is_not_utf8_is_found);
   tcase_add_test(c, a_cut_leaves_whole_characters);
+  tcase_add_test(c, what_is_shown_of_a_text);
   tcase_add_test(c, doubles_are_read);
   tcase_add_test(c, integers_are_read_to_their_limits);
   tcase_add_test(c, doubles_are_written_short);

@@ -106,15 +106,35 @@ START_TEST(the_longest_list_comes_back) {
 }
 END_TEST
 
+/* As where all of a section's keys are commented out. */
+START_TEST(a_section_with_nothing_in_it_gives_no_key) {
+  static const char *const texts[] = {
+      "model:\ntrain:\n", "model: ~\ntrain: null\n", "model: Null\ntrain: NULL\n",
+      "model:\n  dc:\n  rope: ~\ntrain: # none\n", "model: {dc: , rotation: null}"};
+  tpti_spec defaults, spec;
+  tpti_spec_init(&defaults);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    tpt_status status = tpti_spec_parse(texts[i], strlen(texts[i]), &spec);
+    ck_assert_msg(status == TPT_OK, "%s: %s", texts[i], tpti_error_text());
+    ck_assert_int_eq(tpti_spec_same_model(&spec, &defaults, "the defaults"), TPT_OK);
+    ck_assert_uint_eq(spec.given, 0);
+    tpti_spec_free(&spec);
+  }
+  tpti_spec_free(&defaults);
+}
+END_TEST
+
 /* Text, and a part of the message. */
 static const char *const wrong[][2] = {
     {"3", "line 1: keys with values are allowed here"},
     {"~", "line 1: keys with values"},
     {"[]", "line 1: keys with values"},
     {"model", "line 1: keys with values"},
-    {"model:", "line 1: model is a section of keys, a value is not allowed"},
-    {"model: ~", "line 1: model is a section of keys"},
-    {"model: 3", "line 1: model is a section of keys"},
+    {"model: 3", "line 1: model is a section of keys, not a key"},
+    {"model: ''", "line 1: model is a section of keys"},
+    {"model: \"null\"", "line 1: model is a section of keys"},
+    {"model: nil", "line 1: model is a section of keys"},
+    {"optimizer:", "line 1: unknown key \"optimizer\"; model and train are allowed"},
     {"model: [1]", "line 1: model is a section of keys"},
     {"model: {dc: horn}", "line 1: model.dc is a section of keys"},
     {"modle:\n  n_phases: 3\n", "line 1: unknown key \"modle\"; did you mean model?"},
@@ -271,6 +291,7 @@ static Suite *suite(void) {
   tcase_add_test(c, every_preset_comes_back);
   tcase_add_test(c, odd_numbers_come_back);
   tcase_add_test(c, the_longest_list_comes_back);
+  tcase_add_test(c, a_section_with_nothing_in_it_gives_no_key);
   tcase_add_loop_test(c, a_wrong_text_names_the_line_and_what_is_allowed, 0,
                       (int)(sizeof wrong / sizeof *wrong));
   tcase_add_test(c, a_contradiction_names_the_lines_that_are_known);

@@ -71,6 +71,20 @@ START_TEST(ids_out_of_range_are_named) {
 }
 END_TEST
 
+START_TEST(a_tokenizer_without_ids) {
+  static const int32_t id = 0;
+  tpti_run run = {0};
+  tpti_buffer out;
+  tpti_buffer_init(&out, &tpti_memory_default);
+  tpti_tokenizer *t = make_parts((parts){.model = "{'type':'BPE','vocab':{},'merges':[]}"});
+  ck_assert_int_eq(tpti_tokenizer_decode(t, &run, &id, 1, &out), TPT_E_ARGUMENT);
+  ck_assert_message("ids[0] is 0; the tokenizer has no ids");
+  ck_assert_int_eq(tpti_tokenizer_decode(t, &run, &id, 0, &out), TPT_OK);
+  tpti_buffer_free(&out);
+  tpti_tokenizer_free(t);
+}
+END_TEST
+
 START_TEST(gaps_are_passed_over) {
   tpti_tokenizer *t =
       make_parts((parts){.model = "{'type':'BPE','vocab':{'a':0,'b':5},'merges':[]}"});
@@ -225,6 +239,6 @@ START_TEST(the_progress_function_ends_it) {
 END_TEST
 
 TEST_MAIN("decode", byte_fallback, byte_level, others, ids_out_of_range_are_named,
-          gaps_are_passed_over, tails_hold_an_incomplete_character, tails_of_byte_fallback,
-          lossy_text, incomplete_ends, memory_may_run_out_anywhere, it_tells_how_far_it_is,
-          the_progress_function_ends_it)
+          a_tokenizer_without_ids, gaps_are_passed_over, tails_hold_an_incomplete_character,
+          tails_of_byte_fallback, lossy_text, incomplete_ends, memory_may_run_out_anywhere,
+          it_tells_how_far_it_is, the_progress_function_ends_it)

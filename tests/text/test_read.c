@@ -107,6 +107,41 @@ START_TEST(not_json_and_too_much) {
 }
 END_TEST
 
+START_TEST(other_json_is_no_tokenizer) {
+  static const char *const texts[] = {"{\"a\":1}", "{}", "{\"version\":\"1.0\"}"};
+  tpti_run run = {0};
+  tpti_tokenizer *t = NULL;
+  for (size_t i = 0; i < 3; i++) {
+    const char *text = texts[i];
+    ck_assert_int_eq(tpti_tokenizer_parse(&tpti_memory_default, &run, text, strlen(text), &t),
+                     TPT_E_FORMAT);
+    ck_assert_message("not a tokenizer.json: it has no model");
+    ck_assert_ptr_null(t);
+  }
+}
+END_TEST
+
+/* Foreign words are cut at a character: in a message no '?' stands for a half. */
+START_TEST(foreign_words_are_cut_at_a_character) {
+  char word[100] = "", model[400], pre[400];
+  for (size_t i = 0; i < 48; i++) strcat(word, "\xc3\xa9");
+  for (size_t shift = 0; shift < 2; shift++) {
+    const char *from = shift ? "" : "x";
+    snprintf(model, sizeof model, "{'type':'%s%s'}", from, word);
+    refused((parts){.model = model}, TPT_E_UNSUPPORTED, "\xc3\xa9 is not supported");
+    snprintf(model, sizeof model, "{'type':'BPE','vocab':{'%s%s':-1},'merges':[]}", from, word);
+    refused((parts){.model = model}, TPT_E_FORMAT, "\xc3\xa9\" must be");
+    snprintf(model, sizeof model, "{'type':'BPE','vocab':{'a':0,'b':1},'merges':[['%s%s','b']]}",
+             from, word);
+    refused((parts){.model = model}, TPT_E_FORMAT, "\xc3\xa9\", \"b\"");
+    snprintf(pre, sizeof pre, "{'type':'%s%s'}", from, word);
+    refused((parts){.pre = pre}, TPT_E_UNSUPPORTED, "\xc3\xa9 is not supported");
+    snprintf(pre, sizeof pre, "{'type':'Digits','individual_digits':true,'%s%s':1}", from, word);
+    refused((parts){.pre = pre}, TPT_E_UNSUPPORTED, "\xc3\xa9\" is not known");
+  }
+}
+END_TEST
+
 START_TEST(memory_may_run_out_anywhere) {
   tpti_test_allocator a;
   tpti_run run = {0};
@@ -134,4 +169,5 @@ END_TEST
 TEST_MAIN("read", types_are_refused_by_name_and_place, keys_that_are_not_known,
           values_of_the_wrong_kind, vocabularies_that_contradict_themselves,
           patterns_are_refused_with_their_place, first_after_a_change_is_refused,
-          files_of_the_first_versions, not_json_and_too_much, memory_may_run_out_anywhere)
+          files_of_the_first_versions, not_json_and_too_much, other_json_is_no_tokenizer,
+          foreign_words_are_cut_at_a_character, memory_may_run_out_anywhere)
