@@ -34,6 +34,7 @@ typedef struct program {
 } program;
 
 static const program *the_program;
+static const char *the_name; /* as it was called */
 
 static inline void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 static inline void wrong_call(const char *format, ...)
@@ -42,7 +43,7 @@ static inline void wrong_call(const char *format, ...)
 static inline void die(const char *format, ...) {
   va_list args;
   va_start(args, format);
-  fprintf(stderr, "%s: ", the_program->name);
+  fprintf(stderr, "%s: ", the_name);
   vfprintf(stderr, format, args);
   fputc('\n', stderr);
   va_end(args);
@@ -52,10 +53,10 @@ static inline void die(const char *format, ...) {
 static inline void wrong_call(const char *format, ...) {
   va_list args;
   va_start(args, format);
-  fprintf(stderr, "%s: ", the_program->name);
+  fprintf(stderr, "%s: ", the_name);
   vfprintf(stderr, format, args);
-  fprintf(stderr, "\nusage: %s %s\nAll options: %s --help\n", the_program->name, the_program->usage,
-          the_program->name);
+  fprintf(stderr, "\nusage: %s %s\nAll options: %s --help\n", the_name, the_program->usage,
+          the_name);
   va_end(args);
   exit(2);
 }
@@ -72,7 +73,7 @@ static inline void flush_output(void) {
 
 static inline void show_help(const program *p) {
   static const char *const VALUE[] = {"", " TEXT", " COUNT", " NUMBER"};
-  printf("usage: %s %s\n\n%s\n\noptions:\n", p->name, p->usage, p->about);
+  printf("usage: %s %s\n\n%s\n\noptions:\n", the_name, p->usage, p->about);
   for (const option *o = p->options; o->name; o++) {
     char left[64];
     snprintf(left, sizeof left, "%s%s", o->name, VALUE[o->kind]);
@@ -101,7 +102,9 @@ static inline void set_option(const option *o, const char *text) {
 /* Reads the options into their variables; the other words go to words[0, result). */
 static inline int read_call(const program *p, int argc, char **argv, const char **words) {
   int count = 0;
+  const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
   the_program = p;
+  the_name = slash ? slash + 1 : argc > 0 ? argv[0] : p->name;
   for (int i = 1; i < argc; i++) {
     const char *word = argv[i];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) show_help(p);
