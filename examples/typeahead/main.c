@@ -1,0 +1,217 @@
+/* Suggests the next words while one types, and learns from each line that is accepted. */
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "../common.h"
+#include "screen.h"
+#include "worker.h"
+
+static const char *model, *tokenizer, *state = "typeahead.checkpoint";
+static uint64_t threads, steps = 1;
+
+static const option OPTIONS[] = {
+    {"--model", TEXT, &model, "a model file to begin with; without it: from nothing"},
+    {"--tokenizer", TEXT, &tokenizer, "its tokenizer.json"},
+    {"--state", TEXT, &state, "what was learned is kept here (typeahead.checkpoint)"},
+    {"--steps", COUNT, &steps, "training steps for each line (1)"},
+    {"--threads", COUNT, &threads, "of the training; 0: as many as there are processors (0)"},
+    {NULL, FLAG, NULL, NULL}};
+
+static const program PROGRAM = {
+    "typeahead",
+    "[options]",
+    "Type: the grey words are what the model expects. Tab takes them, Enter accepts the line and\n"
+    "lets the model learn it, Ctrl-D leaves. Where standard input or output is no terminal, it\n"
+    "reads lines, and prints the perplexity of each before it is learned.\n"
+    "Where the state is there it is gone on with, and --model and --tokenizer are not read.",
+    OPTIONS,
+    0,
+    0};
+
+void leave(const char *format, ...) {
+  static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  pthread_mutex_lock(&once); /* for good: a second thread that fails waits for the end */
+  screen_restore();
+  die("%s", text);
+}
+
+/* ---- on a terminal ---- */
+
+typedef struct session {
+  edit_line line;
+  edit_keys keys;
+  char suggestion[SUGGESTION_MOST], status[STATUS_MOST + 64];
+  suggester *suggester;
+  worker *worker;
+  char **lines;        /* accepted: for Up and Down */
+  size_t count, shown; /* shown: the one in the line; count: none of them */
+  int leaving;
+} session;
+
+static void remember(session *s, const char *text) {
+  s->lines = must_have(realloc(s->lines, (s->count + 1) * sizeof *s->lines));
+  s->lines[s->count++] = must_have(strdup(text));
+  s->shown = s->count;
+}
+
+static void recall(session *s, edit_key key) {
+  if (key == KEY_UP && s->shown > 0) s->shown--;
+  if (key == KEY_DOWN && s->shown < s->count) s->shown++;
+  edit_set(&s->line, s->shown < s->count ? s->lines[s->shown] : "");
+}
+
+static void accept(session *s) {
+  if (s->line.text[strspn(s->line.text, " ")]) {
+    screen_next(&s->line);
+    remember(s, s->line.text);
+    worker_add(s->worker, s->line.text);
+  }
+  edit_set(&s->line, "");
+}
+
+/* What is typed as suggested leaves the rest of it standing. */
+static void type(session *s, const char *text) {
+  size_t bytes = strlen(text);
+  int as_suggested = strncmp(s->suggestion, text, bytes) == 0;
+  edit_insert(&s->line, text);
+  if (as_suggested)
+    memmove(s->suggestion, s->suggestion + bytes, strlen(s->suggestion + bytes) + 1);
+  else
+    *s->suggestion = 0;
+}
+
+static void press(session *s, edit_key key) {
+  if (key == KEY_RIGHT && s->line.cursor == s->line.length) key = KEY_ACCEPT;
+  if (key == KEY_TEXT) {
+    type(s, s->keys.text);
+    return;
+  }
+  if (key == KEY_ACCEPT) edit_insert(&s->line, s->suggestion);
+  if (key == KEY_NONE || key == KEY_REDRAW) return;
+  *s->suggestion = 0;
+  if (key == KEY_ENTER)
+    accept(s);
+  else if (key == KEY_UP || key == KEY_DOWN)
+    recall(s, key);
+  else if (key == KEY_STOP)
+    screen_stop();
+  else
+    edit_apply(&s->line, key);
+}
+
+/* Ctrl-D and a signal let the lines be learned that were accepted, a second Ctrl-D and a signal
+ * not. */
+static void end(session *s) {
+  if (s->leaving || screen_ended()) worker_hurry(s->worker);
+  s->leaving = 1;
+}
+
+static void read_keys(session *s) {
+  unsigned char bytes[256];
+  size_t count = screen_wait(bytes, sizeof bytes);
+  for (size_t i = 0; i < count; i++) {
+    edit_key key = edit_read(&s->keys, bytes[i]);
+    if (key == KEY_LEAVE)
+      end(s);
+    else if (!s->leaving)
+      press(s, key);
+  }
+  if (screen_ended()) end(s);
+  if (count) suggest_ask(s->suggester, s->line.text);
+}
+
+/* Takes what the threads have to say.
+ *   returns   lines still to be learned */
+static size_t listen(session *s) {
+  char text[SUGGESTION_MOST];
+  size_t jobs = worker_status(s->worker, s->status);
+  if (!*s->status)
+    strcpy(s->status, "Tab takes the grey words, Enter learns the line, Ctrl-D leaves");
+  if (suggest_answer(s->suggester, text) && s->line.cursor == s->line.length && !s->leaving)
+    strcpy(s->suggestion, text);
+  if (jobs && s->leaving)
+    snprintf(s->status, sizeof s->status, "learning %zu more; Ctrl-C leaves them out", jobs);
+  else if (jobs)
+    strcat(s->status, "  (learning)");
+  return jobs;
+}
+
+static void converse(learner *l) {
+  static session s;
+  for (size_t i = 0; i < l->memory.kept; i++) remember(&s, l->memory.lines[i]);
+  screen_start();
+  s.suggester = suggest_start(l->model, l->tokenizer, l->mark, screen_wake);
+  s.worker = worker_start(l, s.suggester, screen_wake);
+  while (listen(&s) || !s.leaving) {
+    screen_draw(&s.line, s.suggestion, s.status);
+    read_keys(&s);
+  }
+  screen_next(&s.line);
+  worker_end(s.worker);
+  suggest_end(s.suggester);
+  screen_restore();
+  while (s.count) free(s.lines[--s.count]);
+  free(s.lines);
+}
+
+/* ---- lines from a pipe or file ---- */
+
+/* Bytes of the text's beginning that make a line: no character is cut. */
+static size_t line_length(const char *text) {
+  size_t length = strlen(text);
+  if (length <= LINE_MOST) return length;
+  for (length = LINE_MOST; length > LINE_MOST - 4 && ((unsigned char)text[length] & 0xc0) == 0x80;)
+    length--;
+  return length;
+}
+
+static void read_lines(learner *l) {
+  char *text = NULL, line[LINE_MOST + 1], status[STATUS_MOST];
+  size_t room = 0, length;
+  while (getline(&text, &room, stdin) >= 0) {
+    text[strcspn(text, "\r\n")] = 0;
+    for (const char *at = text; at[strspn(at, " ")]; at += length) {
+      length = line_length(at);
+      snprintf(line, sizeof line, "%.*s", (int)length, at);
+      if (learn_score(l, line)) {
+        fprintf(stderr, "%s: not learned: %s\n", the_name, tpt_error_message());
+        continue;
+      }
+      memory_status(&l->memory, status, sizeof status);
+      puts(status);
+      flush_output();
+      learn_line(l, line);
+      learn_save_now_and_then(l);
+    }
+  }
+  if (ferror(stdin)) die("standard input cannot be read: %s", strerror(errno));
+  free(text);
+}
+
+int main(int argc, char **argv) {
+  read_call(&PROGRAM, argc, argv, NULL);
+  if (!model != !tokenizer) wrong_call("--model and --tokenizer belong together");
+  check(tpt_check_version(TPT_VERSION_MAJOR, TPT_VERSION_MINOR, TPT_VERSION_PATCH));
+  if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) setlocale(LC_CTYPE, "C.UTF-8");
+  check_writable(state);
+  learner l = {.state = state, .steps_line = steps, .context = make_context(threads)};
+  learn_open(&l, model, tokenizer);
+  int number = 0;
+  if (screen_is_there())
+    converse(&l), number = screen_ended();
+  else
+    read_lines(&l);
+  learn_save(&l);
+  memory_table(&l.memory, stdout);
+  learn_close(&l);
+  fflush(stdout);
+  if (number) signal(number, SIG_DFL), raise(number);
+  flush_output();
+  return 0;
+}
