@@ -18,12 +18,25 @@ def run(words):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def processor():
+# Kinds of processors that use different kernels, newest first: a flag of /proc/cpuinfo, what the marks call it.
+KINDS = (("amx_bf16", "amx"), ("avx512_bf16", "avx512-bf16"), ("avx512f", "avx512"), ("avx2", "avx2"))
+
+
+def flags_here():
     text = Path("/proc/cpuinfo").read_text()
+    return text, set(re.findall(r"\b(avx2|avx512f|avx512_bf16|amx_bf16|amx_int8)\b", text))
+
+
+def processor():
+    text, flags = flags_here()
     found = re.search(r"model name\s*:\s*(.*)", text)
     name = found.group(1) if found else "unknown processor"
-    flags = set(re.findall(r"\b(avx2|avx512f|avx512_bf16|amx_bf16|amx_int8)\b", text))
     return f"{name} ({', '.join(sorted(flags)) or 'no vector set of ours'})"
+
+
+def kind_of_processor():
+    _, flags = flags_here()
+    return next((name for flag, name in KINDS if flag in flags), "other")
 
 
 def heading(*more):
@@ -31,8 +44,14 @@ def heading(*more):
 
 
 def keep(name, text):
-    """Puts text between the marks `name` of BENCHMARKS.md."""
+    """Puts text between the marks `name` of this kind of processor in BENCHMARKS.md: each kind keeps its own.
+
+    Where they are not there they are put before the mark `name: more`."""
     path = ROOT / "BENCHMARKS.md"
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    head, rest = path.read_text().split(begin)
+    page = path.read_text()
+    begin, end = (f"<!-- {name} {kind_of_processor()}: {word} -->" for word in ("begin", "end"))
+    more = f"<!-- {name}: more -->"
+    if begin not in page:
+        page = page.replace(more, f"{begin}\n{end}\n\n{more}")
+    head, rest = page.split(begin)
     path.write_text(head + begin + "\n" + text + "\n" + end + rest.split(end)[1])
