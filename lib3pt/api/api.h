@@ -71,6 +71,9 @@ void tpti_context_release(tpt_context *context); /* NULL is accepted */
  * NULL. */
 tpti_run tpti_context_run(tpt_context *context, const void *handle, void *scratch, void *pack);
 
+/* Before the first product of a handle: warms BLIS and sees whether it multiplies rightly. */
+tpt_status tpti_check_products(tpti_run *run);
+
 /* To the log, where there is one. Only on the thread inside a call, no lock held. */
 void tpti_log(const tpt_context *context, int32_t level, const char *format, ...) TPTI_PRINTF(3, 4);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "kernel/gemm.h"
 #include "kernel/kernel.h"
 
 /* ---- life ---- */
@@ -155,6 +156,12 @@ tpti_run tpti_context_run(tpt_context *context, const void *handle, void *scratc
       .done = (double)NAN,
       .to = 1.0,
   };
+}
+
+tpt_status tpti_check_products(tpti_run *run) {
+  if (tpti_gemm_warm(run)) return TPT_OK;
+  return tpti_fail(TPT_E_INTERNAL, "BLIS multiplies wrongly on this processor: another BLIS is "
+                                   "needed, or another one of its kernels (BLIS_ARCH_TYPE)");
 }
 
 void tpti_log(const tpt_context *context, int32_t level, const char *format, ...) {

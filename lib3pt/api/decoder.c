@@ -5,7 +5,6 @@
 
 #include "api/objects.h"
 #include "base/random.h"
-#include "kernel/gemm.h"
 
 /* ---- life ---- */
 
@@ -67,7 +66,11 @@ static tpt_status create(const tpt_model *model, size_t max_positions, tpt_decod
   tpti_run run = run_of(made);
   run.progress = NULL; /* some microseconds, of a handle that nobody knows yet */
   run.cancel = NULL;
-  tpti_gemm_warm(&run);
+  tpt_status status = tpti_check_products(&run);
+  if (status) {
+    tpt_decoder_destroy(made);
+    return status;
+  }
   tpti_log(model->context, 2, "decoder: room for %zu tokens, %zu bytes", room, bytes);
   *decoder = made;
   return TPT_OK;

@@ -72,8 +72,8 @@ static tpt_status prepare(tpt_trainer *t) {
   tpti_run run = tpti_trainer_run(t);
   run.handle = t->model; /* whom the caller knows */
   t->blank = true;
-  tpti_gemm_warm(&run);
-  return tpti_run_status(&run);
+  tpt_status status = tpti_check_products(&run);
+  return status ? status : tpti_run_status(&run);
 }
 
 static tpt_status create(tpt_model *model, const tpt_config *config, tpt_trainer **trainer) {

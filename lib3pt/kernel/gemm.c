@@ -4,6 +4,7 @@
 #include "kernel/gemm.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include <blis.h>
@@ -234,11 +235,23 @@ void tpti_gemm_tile_blis(const tpti_gemm *whole, size_t from, size_t end, void *
 /* Large enough to use all of BLIS's pools and to last until the other threads are awake. */
 enum { WARM = 256 };
 
+/* Whole numbers from -3 to 3: their products' sums are exact in every order. */
+static float whole_number(size_t i) { return (float)(i * i % 7) - 3; }
+
+/* Is every 61st element of a b what it must be? WARM x WARM each. */
+static bool is_product(const float *c, const float *a, const float *b) {
+  for (size_t i = 0; i < WARM * WARM; i += 61) {
+    float sum = 0;
+    for (size_t p = 0; p < WARM; p++) sum += a[i / WARM * WARM + p] * b[p * WARM + i % WARM];
+    if (c[i] != sum) return false;
+  }
+  return true;
+}
+
 static void warm(void *argument, size_t item, void *scratch) {
-  (void)argument;
   (void)item;
   float *a = scratch, *b = a + WARM * WARM, *c = b + WARM * WARM;
-  memset(scratch, 0, 3 * WARM * WARM * sizeof(float));
+  for (size_t i = 0; i < 2 * WARM * WARM; i++) a[i] = whole_number(i);
   tpti_gemm_tile_blis(&(tpti_gemm){.c = c,
                                    .a = a,
                                    .b = b,
@@ -251,11 +264,14 @@ static void warm(void *argument, size_t item, void *scratch) {
                                    .n = WARM,
                                    .k = WARM},
                       0, WARM, NULL);
+  if (!is_product(c, a, b)) atomic_store((atomic_bool *)argument, true);
 }
 _Static_assert(3 * WARM * WARM * sizeof(float) <= TPTI_SCRATCH, "scratch");
 
-void tpti_gemm_warm(tpti_run *run) {
-  if (!by_blis(run->kernels)) return;
+bool tpti_gemm_warm(tpti_run *run) {
+  if (!by_blis(run->kernels)) return true;
   size_t threads = run->pool ? (size_t)tpti_pool_threads(run->pool) : 1;
-  tpti_parallel(run, 4 * threads, warm, NULL);
+  atomic_bool wrong = false;
+  tpti_parallel(run, 4 * threads, warm, &wrong);
+  return !wrong;
 }

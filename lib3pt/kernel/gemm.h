@@ -64,7 +64,8 @@ size_t tpti_gemm_packed_bytes(tpti_precision precision, size_t n, size_t k);
 const char *tpti_gemm_name(const struct tpti_kernels *kernels);
 
 /* BLIS allocates its pools at the first overlapping calls: lets all threads of the run meet in a
- * product once. Nothing where the products are our own. */
-void tpti_gemm_warm(tpti_run *run);
+ * product once. false where the product is wrong: a BLIS that misjudges its processor. Nothing, and
+ * true, where the products are our own. */
+bool tpti_gemm_warm(tpti_run *run);
 
 #endif
