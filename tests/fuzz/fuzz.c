@@ -1,7 +1,7 @@
 /* What reads foreign bytes, given any bytes: libFuzzer's entry. The first byte picks the reader. A
  * failure is no fault; a crash, a leak or a sanitizer's word is.
  *
- *   fuzz -runs=20000 -seed=1 CORPUS    (built by clang, -Dfuzz=true) */
+ *   fuzz -runs=10000 -seed=1 CORPUS    (built by clang, -Dfuzz=true) */
 #include <3pt/3pt.h>
 #include <stdlib.h>
 #include <string.h>

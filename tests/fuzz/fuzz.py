@@ -1,6 +1,6 @@
 """Runs the fuzzer on a corpus made from the project's own files.
 
-    run.py FUZZ ROOT WORK [RUNS]
+    fuzz.py FUZZ ROOT WORK [RUNS]
 
 The corpus grows in WORK/corpus from one run to the next; what made it fail lies in WORK. The same seed and
 corpus give the same inputs.
@@ -41,7 +41,7 @@ def seeds(root):
 
 def main():
     fuzz, root, work = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    runs = sys.argv[4] if len(sys.argv) > 4 else "20000"
+    runs = sys.argv[4] if len(sys.argv) > 4 else "10000"
     corpus = work / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     for i, data in enumerate(seeds(root)):
