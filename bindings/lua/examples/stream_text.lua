@@ -1,0 +1,36 @@
+-- The same with a seeded sampler, printed piece by piece as soon as a character is whole.
+local tpt = require "3pt"
+
+local BATCH, SEQ, STEPS = 4, 40, 60
+
+local function learn(model, ids)
+  local data, trainer = tpt.Dataset.from_tokens(ids), tpt.Trainer.create(model)
+  local optimizer = tpt.Optimizer.create(trainer)
+  local tokens, targets, random_state = nil, nil, 1
+  for _ = 1, STEPS do
+    tokens, targets, random_state = data:random(random_state, BATCH, SEQ)
+    trainer:zero_gradients()
+    trainer:accumulate(tokens, targets, BATCH, SEQ)
+    optimizer:step()
+  end
+  for _, object in ipairs {optimizer, trainer, data} do object:close() end
+end
+
+local prompt = "Three"
+local config = tpt.Config.parse [[
+model: {vocab_size: 256, d_model: 48, n_layers: 2, n_q_heads: 6,
+  n_kv_heads: 3, d_ff: 96, max_seq_len: 40}
+train: {batch: 4, steps: 1000, warmup: 1, lr: 1e-2}
+]]
+local tokenizer = tpt.Tokenizer.bytes()
+local model = tpt.Model.create(config, 1)
+learn(model, tokenizer:encode(("Three phases turn · sum to zero · "):rep(4)))
+local decoder = tpt.Decoder.create(model)
+decoder:set_sampling {temperature = 0.5, top_k = 4, top_p = 0.9, seed = 7}
+io.write(prompt, "|")
+for _, piece in decoder:generate {prompt = prompt, tokenizer = tokenizer} do
+  io.write(piece, "|")
+  io.flush()
+end
+print()
+for _, object in ipairs {decoder, model, config, tokenizer} do object:close() end

@@ -1,0 +1,204 @@
+-- What goes in and comes out: arrays, numbers, texts, errors, the iterator.
+local ffi = require "ffi"
+local tpt, support = require "3pt", require "support"
+local raises, equal, has = support.raises, support.equal, support.has
+
+local function decoder() return tpt.Decoder.create(support.tiny()) end
+
+local function logits_after(tokens) return support.hash(decoder():feed(tokens, true)) end
+
+local GOOD_BYTES = "Three phases"
+
+local tests = {
+  {"tokens: a table, an array of ours, C arrays and single numbers are the same", function()
+    local wanted, one_by_one = logits_after {84, 104, 114}, decoder()
+    equal(logits_after(tpt.int32s {84, 104, 114}), wanted)
+    equal(logits_after(ffi.new("int32_t[3]", {84, 104, 114})), wanted)
+    equal(logits_after(ffi.new("int32_t[?]", 3, {84, 104, 114})), wanted)
+    equal(logits_after(ffi.new("const int32_t[3]", {84, 104, 114})), wanted)
+    for _, token in ipairs {84, 104} do one_by_one:feed(token) end
+    equal(one_by_one:position(), 2)
+    equal(#one_by_one:feed(114, true), 256)
+  end},
+  {"tokens: what is no array of whole 32-bit numbers is an error that says so", function()
+    local d = decoder()
+    has(raises("TPT_E_ARGUMENT", d.feed, d, {1, 2.5}).message, "tokens[1] is 2.5")
+    has(raises("TPT_E_ARGUMENT", d.feed, d, {2^31}).message, "tokens[0] is 2147483648")
+    has(raises("TPT_E_ARGUMENT", d.feed, d, {"1"}).message, "tokens[0] is 1")
+    raises("TPT_E_ARGUMENT", d.feed, d, {0 / 0})
+    raises("TPT_E_ARGUMENT", d.feed, d, "Three")
+    raises("TPT_E_ARGUMENT", d.feed, d, nil)
+    raises("TPT_E_ARGUMENT", d.feed, d, ffi.new("float[3]"))
+    raises("TPT_E_ARGUMENT", d.feed, d, ffi.new("uint32_t[3]"))
+    raises("TPT_E_ARGUMENT", d.feed, d, tpt.floats {1, 2})
+    has(raises("TPT_E_ARGUMENT", d.feed, d, ffi.cast("int32_t *", nil)).message, "a C array of int32_t is needed")
+    equal(d:position(), 0)
+  end},
+  {"counts: an array that is too short or too long is not handed to C", function()
+    local all = support.everything()
+    has(raises("TPT_E_ARGUMENT", all.trainer.forward, all.trainer, {1, 2, 3}, 2, 2).message,
+        "tokens has 3 elements; 4 are needed")
+    raises("TPT_E_ARGUMENT", all.trainer.accumulate, all.trainer, {1, 2}, {1}, 1, 2)
+    all.trainer:forward({1, 2}, 1, 2)
+    raises("TPT_E_ARGUMENT", all.trainer.loss, all.trainer, {1, 2, 3})
+    raises("TPT_E_ARGUMENT", tpt.Decoder.feed_many, {all.decoder}, {1, 2})
+  end},
+  {"numbers: negative, broken and huge ones are errors", function()
+    local all = support.everything()
+    raises("TPT_E_ARGUMENT", all.decoder.rewind, all.decoder, -1)
+    raises("TPT_E_ARGUMENT", all.decoder.rewind, all.decoder, 0.5)
+    raises("TPT_E_ARGUMENT", all.decoder.rewind, all.decoder, 1e300)
+    raises("TPT_E_ARGUMENT", all.decoder.rewind, all.decoder, "0")
+    raises("TPT_E_ARGUMENT", all.context.set_threads, all.context, 2^31)
+    raises("TPT_E_ARGUMENT", all.optimizer.set_lr, all.optimizer, "fast")
+    raises("TPT_E_ARGUMENT", all.trainer.activation, all.trainer, "middle", 0)
+    raises("TPT_E_ARGUMENT", all.config.memory, all.config, "gaming")
+  end},
+  {"uint64: numbers and cdata go in, cdata comes out", function()
+    local all, most = support.everything(), 0xffffffffffffffffULL
+    local _, _, state = all.dataset:random(1, 1, 2)
+    assert(ffi.istype("uint64_t", state))
+    equal(support.u64(select(3, all.dataset:random(1ULL, 1, 2))), support.u64(state))
+    equal(support.u64(select(3, all.dataset:random(1LL, 1, 2))), support.u64(state))
+    assert(ffi.istype("uint64_t", all.optimizer:step_count()))
+    tpt.Model.create(all.config, most)
+    raises("TPT_E_ARGUMENT", tpt.Model.create, all.config, -1)
+    raises("TPT_E_ARGUMENT", tpt.Model.create, all.config, -1LL)
+    raises("TPT_E_ARGUMENT", tpt.Model.create, all.config, 2^53 + 2)
+    raises("TPT_E_ARGUMENT", tpt.Model.create, all.config, "1")
+  end},
+  {"texts: a NUL is data where there is a length, an error where C would stop at it", function()
+    local bytes = tpt.Tokenizer.bytes()
+    equal(bytes:encode("a\0b"):table(), {97, 0, 98})
+    equal(bytes:decode {97, 0, 98}, "a\0b")
+    has(raises("TPT_E_ARGUMENT", bytes.save, bytes, "a\0b").message, "path has a NUL byte")
+    raises("TPT_E_ARGUMENT", bytes.encode, bytes, 7)
+    raises("TPT_E_ARGUMENT", bytes.save, bytes, nil)
+  end},
+  {"texts: longer than the first room", function()
+    local bytes, long = tpt.Tokenizer.bytes(), ("three phases "):rep(2000)
+    equal(bytes:decode(bytes:encode(long)), long)
+    for _, length in ipairs {4094, 4095, 4096, 4097} do
+      equal(bytes:decode(bytes:encode(("x"):rep(length))), ("x"):rep(length))
+    end
+    local all, path = support.everything(), support.scratch "long.safetensors"
+    all.trainer:save_checkpoint(all.optimizer, path, long)
+    equal(all.trainer:load_checkpoint(all.optimizer, path), long)
+  end},
+  {"encode: more ids than the text has bytes is asked for again", function()
+    -- The normalizer writes each a as four words.
+    local json = [[{"version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
+      "normalizer": {"type": "Replace", "pattern": {"String": "a"}, "content": "b b b b "},
+      "pre_tokenizer": {"type": "Whitespace"}, "post_processor": null, "decoder": null,
+      "model": {"type": "WordLevel", "vocab": {"<unk>": 0, "b": 1}, "unk_token": "<unk>"}}]]
+    equal(tpt.Tokenizer.parse(json):encode("aaa"):table(), {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
+  end},
+  {"arrays: length, index from 0, bounds, table, copy, writing", function()
+    local a = tpt.doubles {1.5, 2.5}
+    equal(#a, 2)
+    equal({a[0], a[1]}, {1.5, 2.5})
+    a[1] = 4
+    local copy = a:copy()
+    a[0] = 0
+    equal(copy:table(), {1.5, 4})
+    equal({a:element(), tpt.int32s(0):element(), #tpt.int32s(0)}, {"double", "int32_t", 0})
+    for _, index in ipairs {-1, 2, 0.5, 0 / 0} do
+      has(raises("TPT_E_ARGUMENT", function() return a[index] end).message, "of an array of 2")
+      raises("TPT_E_ARGUMENT", function() a[index] = 1 end)
+    end
+    equal(a.nothing, nil)
+    raises("TPT_E_ARGUMENT", function() a.nothing = 1 end)
+  end},
+  {"arrays: weights are written through, logits are not", function()
+    local model = support.tiny()
+    local name, parameters = model:tensor_info(0).name, model:parameters()
+    parameters[0] = 42
+    equal(model:get_tensor(name)[0], 42)
+    local logits = tpt.Decoder.create(model):feed(1, true)
+    raises("TPT_E_ARGUMENT", function() logits[0] = 1 end)
+  end},
+  {"tensors: the fixed profile has a name too", function()
+    equal(#support.tiny():get_tensor "embedding.dc_profile", 32)
+  end},
+  {"geometry: points by name and by number", function()
+    local all = support.everything()
+    all.trainer:forward({1, 2, 3}, 1, 3)
+    equal(all.trainer:phase_means("block", 1):table(), all.trainer:phase_means(3, 1):table())
+    equal(#all.trainer:phase_cosine("rotation", 0), 9)
+    equal(#all.trainer:dc("embedding", 0), 3)
+    equal(#all.trainer:activation("attention", 0), 3 * 24)
+  end},
+  {"optimizer: its own rate, then the schedule's again", function()
+    local optimizer = support.everything().optimizer
+    local scheduled = optimizer:lr()
+    optimizer:set_lr(0.5)
+    equal(optimizer:lr(), 0.5)
+    optimizer:set_lr(0 / 0)
+    equal(optimizer:lr(), scheduled)
+  end},
+  {"config: numbers are texts too, memory by name", function()
+    local config = tpt.Config.create()
+    config:set("train.lr", 0.25)
+    equal(config:get "train.lr", "0.25")
+    equal(config:memory "training", config:memory(1))
+    assert(config:memory "training" > config:memory "inference")
+  end},
+  {"context: threads", function()
+    equal(tpt.Context.create({threads = 3}):threads(), 3)
+  end},
+  {"version: the library's, and which kernels", function()
+    has(tpt.version(), "1.")
+    assert(#tpt.build_info() > 0)
+    tpt.check_version(1, 0, 0)
+  end},
+  {"errors: fields, text, concatenation", function()
+    local raised = raises("TPT_E_CONFIG", tpt.Config.parse, "model: {d_model: 25}\n")
+    equal({raised.status, raised.name}, {5, "TPT_E_CONFIG"})
+    equal(tostring(raised), "TPT_E_CONFIG: " .. raised.message)
+    equal("why: " .. raised, "why: TPT_E_CONFIG: " .. raised.message)
+  end},
+  {"errors: a handle of another class, or none", function()
+    local all = support.everything()
+    has(raises("TPT_E_ARGUMENT", all.decoder.sample, all.model).message, "a decoder is needed")
+    raises("TPT_E_ARGUMENT", all.decoder.sample, nil)
+    raises("TPT_E_ARGUMENT", all.decoder.sample, {handle = 1})
+    raises("TPT_E_ARGUMENT", tpt.Trainer.create, all.config)
+    has(raises("TPT_E_ARGUMENT", tpt.Model.create, all.config, 1, all.config).message, "context is a table")
+    raises("TPT_E_ARGUMENT", all.decoder.copy, all.decoder, all.model)
+  end},
+  {"generate: prompt as text, ids or fed before; count, stop, the end of the room", function()
+    local function run(options, d)
+      d = d or decoder()
+      local ids, pieces = {}, {}
+      for id, piece in d:generate(options) do ids[#ids + 1], pieces[#pieces + 1] = id, piece end
+      return ids, pieces, d
+    end
+    local bytes = tpt.Tokenizer.bytes()
+    local ids, pieces, d = run {prompt = GOOD_BYTES, tokenizer = bytes, tokens = 6}
+    equal({#ids, #pieces, d:position()}, {6, 6, #GOOD_BYTES + 6})
+    equal(run {prompt = bytes:encode(GOOD_BYTES), tokens = 6}, ids)
+    local fed = decoder()
+    fed:feed(bytes:encode(GOOD_BYTES))
+    equal(run({tokens = 6}, fed), ids)
+    local stopped, _, until_stop = run {prompt = GOOD_BYTES, tokenizer = bytes, stop = ids[1]}
+    equal({#stopped, until_stop:position()}, {0, #GOOD_BYTES})
+    equal(#run {prompt = GOOD_BYTES, tokenizer = bytes}, 32 - #GOOD_BYTES)
+    local short = tpt.Decoder.create(support.tiny(), 14)
+    equal(#run({prompt = GOOD_BYTES, tokenizer = bytes}, short), 2)
+    raises("TPT_E_STATE", run, {})
+    has(table.concat(pieces), bytes:decode(ids):sub(1, 1))
+  end},
+  {"decoders: many at once are given back one by one", function()
+    local model = support.tiny()
+    local a, b = tpt.Decoder.create(model), tpt.Decoder.create(model)
+    equal(tpt.Decoder.feed_many({a, b}, {1, 2}), nil)
+    local logits = tpt.Decoder.feed_many({a, b}, {3, 4}, true)
+    local first = logits[1]:table()
+    b:feed(5)
+    equal(logits[1]:table(), first)
+    raises("TPT_E_STATE", function() return logits[2][0] end)
+    raises("TPT_E_ARGUMENT", tpt.Decoder.feed_many, {}, {})
+  end},
+}
+
+return tests
