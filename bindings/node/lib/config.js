@@ -1,0 +1,89 @@
+/* Config: a description. All its calls are short, so they are made at once. */
+'use strict';
+const { native } = require('./native.js');
+const { Cell } = require('./cell.js');
+const { Plan, callSync, textPlan } = require('./call.js');
+const { Handle, CELL, cellOf, made } = require('./handle.js');
+const { bytes, path, pointer, size, terminated } = require('./values.js');
+
+function make(name, args) {
+  const place = made();
+  return callSync(new Plan(name, [...args, place], () => new Config(new Cell('config', Number(place[0])))));
+}
+
+/* Numbers, truth values and lists as YAML writes them; a text is YAML already. */
+function yaml(value) {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+class Config extends Handle {
+  static create() {
+    return make('tpt_config_create', []);
+  }
+
+  static preset(name) {
+    return make('tpt_config_preset', [terminated(name, 'name')]);
+  }
+
+  static presetName(index) {
+    return native().tpt_config_preset_name(size(index, 'index'));
+  }
+
+  static presetNames() {
+    const names = [];
+    for (let name; (name = Config.presetName(names.length)) !== null; ) names.push(name);
+    return names;
+  }
+
+  static load(file) {
+    return make('tpt_config_load', [path(file)]);
+  }
+
+  static parse(text) {
+    const content = bytes(text, 'text');
+    return make('tpt_config_parse', [pointer(content), content.length]);
+  }
+
+  copy() {
+    return make('tpt_config_copy', [this[CELL]]);
+  }
+
+  set(key, value) {
+    callSync(new Plan('tpt_config_set', [this[CELL], terminated(key, 'key'), terminated(yaml(value), 'value')]));
+    return this;
+  }
+
+  /* The value as YAML. */
+  get(key) {
+    return callSync(textPlan('tpt_config_get', [this[CELL], terminated(key, 'key')]));
+  }
+
+  format() {
+    return callSync(textPlan('tpt_config_format', [this[CELL]], { room: 4096 }));
+  }
+
+  check() {
+    callSync(new Plan('tpt_config_check', [this[CELL]]));
+  }
+
+  parameterCount() {
+    return this.#count('tpt_config_parameter_count', []);
+  }
+
+  /* Bytes; use is one of MemoryUse. */
+  memory(use) {
+    return this.#count('tpt_config_memory', [use]);
+  }
+
+  #count(name, args) {
+    const count = made();
+    return callSync(new Plan(name, [this[CELL], ...args, count], () => Number(count[0])));
+  }
+}
+
+/* The description of a maker's options; null is the object's own. */
+function configOf(options) {
+  return options?.config ? cellOf(options.config, Config) : null;
+}
+
+module.exports = { Config, configOf };

@@ -1,0 +1,94 @@
+/* Decoder: a sequence in progress, and text that comes piece by piece. */
+'use strict';
+const { Readable } = require('node:stream');
+const { Cell } = require('./cell.js');
+const { Plan, both, callSync } = require('./call.js');
+const { Handle, CELL, cellOf, made } = require('./handle.js');
+const { copyFloats } = require('./memory.js');
+const { Model } = require('./model.js');
+const values = require('./values.js');
+
+class Decoder extends Handle {
+  /* Positions, cache, logits and sampler of this one go into target, which is of the same model. */
+  copyTo(target) {
+    callSync(new Plan('tpt_decoder_copy', [this[CELL], cellOf(target, Decoder)]));
+  }
+
+  rewind(position) {
+    callSync(new Plan('tpt_decoder_rewind', [this[CELL], values.size(position, 'position')]));
+  }
+
+  position() {
+    const position = made();
+    return callSync(new Plan('tpt_decoder_position', [this[CELL], position], () => Number(position[0])));
+  }
+
+  /* Temperature 0 is greedy; top_k 0 and top_p 1 are off. */
+  setSampling({ temperature = 1, topK = 0, topP = 1, seed = 0 } = {}) {
+    callSync(new Plan('tpt_decoder_set_sampling', [this[CELL], values.number(temperature, 'temperature'),
+      values.int32(topK, 'topK'), values.number(topP, 'topP'), values.uint64(seed, 'seed')]));
+  }
+
+  /* The next token, which is not fed. Fast, so it is made at once. */
+  sample() {
+    const token = new Int32Array(1);
+    return callSync(new Plan('tpt_decoder_sample', [this[CELL], token], () => token[0]));
+  }
+
+  /* Feeds a prompt (ids) and then what it samples: { id, text } each. Ends after `count` tokens, after one
+   * of `stop`, or where the room of the decoder ends. */
+  async *generate(tokenizer, prompt, { count = Infinity, stop = [], signal } = {}) {
+    const ids = Array.from(prompt), ends = new Set(stop), { most } = this[CELL];
+    await this.feed(ids, { signal });
+    for (let i = 0; i < count; i++) {
+      const id = this.sample();
+      ids.push(id);
+      yield { id, text: tokenizer.decodeTailSync(ids, ids.length - 1) };
+      if (ends.has(id) || i + 1 >= count || this.position() >= most) return;
+      await this.feed([id], { signal });
+    }
+  }
+
+  /* The text of generate as a stream. */
+  stream(tokenizer, prompt, options) {
+    return Readable.from(texts(this.generate(tokenizer, prompt, options)), { objectMode: false, encoding: 'utf8' });
+  }
+}
+
+async function* texts(pieces) {
+  for await (const { text } of pieces) if (text) yield Buffer.from(text);
+}
+
+both(Decoder, 'create', (model, options) => {
+  const place = made(), parent = cellOf(model, Model), { maxPositions = 0 } = options ?? {};
+  const most = maxPositions || parent.sizes.most;
+  return new Plan('tpt_decoder_create', [parent, values.size(maxPositions, 'maxPositions'), place],
+    () => new Decoder(Object.assign(new Cell('decoder', Number(place[0]), parent), { most })));
+});
+
+/* With { logits: true } a copy of the logits [V] after the last token. */
+both(Decoder.prototype, 'feed', function (given, options) {
+  const tokens = values.tokens(given), cell = this[CELL], place = options?.logits ? made() : null;
+  return new Plan('tpt_decoder_feed', [cell, values.pointer(tokens), tokens.length, place],
+    () => (place ? copyFloats(Number(place[0]), cell.parent.sizes.V) : undefined));
+});
+
+/* One token to each of several decoders of a model; logits as of feed, one array for each. */
+both(Decoder, 'feedMany', (decoders, given, options) => {
+  const cells = Array.from(decoders, one => cellOf(one, Decoder));
+  const tokens = values.counted(values.tokens(given), cells.length, 'tokens', 'the number of decoders');
+  const addresses = BigUint64Array.from(cells, cell => BigInt(cell.address));
+  const places = options?.logits ? new BigUint64Array(cells.length) : null;
+  const args = [values.pointer(addresses), cells.length, values.pointer(tokens), places && values.pointer(places)];
+  return new Plan('tpt_decoder_feed_many', args,
+    () => (places ? cells.map((cell, i) => copyFloats(Number(places[i]), cell.parent.sizes.V)) : undefined), cells);
+});
+
+/* ln P of each token, given those before it. */
+both(Decoder.prototype, 'score', function (given) {
+  const tokens = values.tokens(given), scores = new Float64Array(tokens.length);
+  return new Plan('tpt_decoder_score', [this[CELL], values.pointer(tokens), tokens.length, values.pointer(scores)],
+    () => scores);
+});
+
+module.exports = { Decoder };

@@ -1,0 +1,35 @@
+/* Memory of the C library, for allocators written in JavaScript. Addresses are numbers. */
+'use strict';
+const koffi = require('koffi');
+
+let calls = null;
+
+function c() {
+  if (calls) return calls;
+  const process = koffi.load(null);
+  calls = {
+    aligned_alloc: process.func('aligned_alloc', 'uintptr_t', ['size_t', 'size_t']),
+    free: process.func('free', 'void', ['uintptr_t']),
+    memcpy: process.func('memcpy', 'uintptr_t', ['void *', 'uintptr_t', 'size_t']),
+  };
+  return calls;
+}
+
+const memory = {
+  /* 0 where there is none. The C library wants a multiple of the alignment. */
+  allocate(bytes, alignment) {
+    return c().aligned_alloc(alignment, Math.ceil(bytes / alignment) * alignment);
+  },
+  release(address) {
+    c().free(address);
+  },
+};
+
+/* A copy of floats that the library lends. */
+function copyFloats(address, count) {
+  const values = new Float32Array(count);
+  if (count > 0) c().memcpy(values, address, values.byteLength);
+  return values;
+}
+
+module.exports = { memory, copyFloats };

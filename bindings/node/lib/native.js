@@ -1,0 +1,74 @@
+/* The library: where it is found, its version, its functions as koffi calls them. */
+'use strict';
+const koffi = require('koffi');
+const declared = require('./declarations.js');
+
+/* Bytes of stack of a call outside of the main thread. A thread of the library itself has 512 KiB. */
+const ASYNC_STACK = 1 << 20;
+
+let chosen = null;
+let functions = null;
+
+/* Which file to load; before anything else is called. */
+function useLibrary(file) {
+  if (functions) throw new Error(`lib3pt is loaded already; ${file} would come too late`);
+  chosen = file;
+}
+
+function whereToLook() {
+  if (chosen) return { file: chosen, why: 'given to useLibrary' };
+  const named = process.env.LIB3PT_LIBRARY;
+  if (named) return { file: named, why: 'named by LIB3PT_LIBRARY' };
+  const file = process.platform === 'darwin' ? 'lib3pt.1.dylib' : declared.soname;
+  return { file, why: "on the system's path" };
+}
+
+/* koffi takes settings only before the first library of the process is opened, by whomever. */
+function setStack() {
+  if (koffi.config().async_stack_size >= ASYNC_STACK) return;
+  try {
+    koffi.config({ ...koffi.config(), async_stack_size: ASYNC_STACK });
+  } catch {
+    // calls on this thread have the room that they need; checkStack refuses the others
+  }
+}
+
+function checkStack() {
+  if (koffi.config().async_stack_size >= ASYNC_STACK) return;
+  throw new Error('promises of lib3pt need koffi.config({ async_stack_size: 1048576 }), and another package has ' +
+    'opened a library with koffi before lib3pt was imported: import lib3pt first, or use the calls that end in Sync');
+}
+
+setStack();
+
+function open() {
+  const { file, why } = whereToLook();
+  try {
+    return koffi.load(file);
+  } catch (error) {
+    throw new Error(`cannot load lib3pt: looked for ${file}, ${why} (${error.message}); install lib3pt ` +
+      `${declared.version[0]}.x, or set LIB3PT_LIBRARY to the path of ${declared.soname}`);
+  }
+}
+
+function checkVersion(library) {
+  const check = library.func('tpt_check_version', 'int32_t', ['int32_t', 'int32_t', 'int32_t']);
+  if (check(...declared.version) === 0) return;
+  const found = library.func('tpt_version', 'str', [])();
+  throw new Error(`this package is for lib3pt ${declared.version[0]}.x from ${declared.version.join('.')} on, and the ` +
+    `library in use is ${found}`);
+}
+
+function load() {
+  const library = open();
+  checkVersion(library);
+  return Object.fromEntries(Object.entries(declared.functions)
+    .map(([name, [result, types]]) => [name, library.func(name, result, types)]));
+}
+
+/* All functions by name. The first use loads the library. */
+function native() {
+  return (functions ??= load());
+}
+
+module.exports = { native, useLibrary, checkStack, declared };

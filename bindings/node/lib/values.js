@@ -1,0 +1,69 @@
+/* Values of JavaScript as the library takes them. */
+'use strict';
+const { fileURLToPath } = require('node:url');
+
+const INT32_MAX = 0x7fffffff;
+const UINT64_MAX = 0xffffffffffffffffn;
+
+function size(value, name) {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new RangeError(`${name} is ${value}; a whole number from 0 on is allowed`);
+}
+
+function int32(value, name) {
+  if (Number.isInteger(value) && Math.abs(value) <= INT32_MAX) return value;
+  throw new RangeError(`${name} is ${value}; a whole number of 32 bits is allowed`);
+}
+
+function number(value, name) {
+  if (typeof value === 'number') return value;
+  throw new TypeError(`${name} is a ${typeof value}; a number is allowed`);
+}
+
+/* Of 64 bits without a sign: a BigInt, or a number where it is exact. */
+function uint64(value, name) {
+  if (typeof value === 'bigint' && value >= 0n && value <= UINT64_MAX) return value;
+  if (Number.isSafeInteger(value) && value >= 0) return BigInt(value);
+  throw new RangeError(`${name} is ${value}; 0 to 2^64 - 1 is allowed, above 2^53 - 1 as a BigInt`);
+}
+
+/* Bytes of a text that has its length beside it. */
+function bytes(value, name) {
+  if (typeof value === 'string') return Buffer.from(value);
+  if (ArrayBuffer.isView(value)) return Buffer.from(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+  throw new TypeError(`${name} is a ${typeof value}; a text or bytes are allowed`);
+}
+
+/* Bytes of a text that ends with a NUL. */
+function terminated(value, name) {
+  const content = bytes(value, name);
+  if (content.includes(0)) throw new TypeError(`${name} has a NUL character`);
+  return Buffer.concat([content, Buffer.alloc(1)]);
+}
+
+function path(value) {
+  return terminated(value instanceof URL ? fileURLToPath(value) : value, 'path');
+}
+
+/* A copy: an asynchronous call must not see what happens to the caller's array. */
+function tokens(value, name = 'tokens') {
+  if (value instanceof Int32Array) return value.slice();
+  return Int32Array.from(value, (token, i) => int32(token, `${name}[${i}]`));
+}
+
+function floats(value) {
+  return value instanceof Float32Array ? value.slice() : Float32Array.from(value);
+}
+
+/* Of as many elements as another argument says, else the library would read past the end. */
+function counted(array, count, name, what) {
+  if (array.length === count) return array;
+  throw new RangeError(`${name} has ${array.length} elements; ${what} is ${count}`);
+}
+
+/* koffi passes NULL for an empty array; the library is to see an array of no elements. */
+function pointer(array) {
+  return array.length ? array : new array.constructor(1);
+}
+
+module.exports = { size, int32, number, uint64, bytes, terminated, path, tokens, floats, counted, pointer };
