@@ -1,0 +1,191 @@
+"""Every call goes through here: closed objects, threads, signals, errors."""
+from __future__ import annotations
+
+import ctypes
+import sys
+from ctypes import byref, c_size_t, c_void_p
+from typing import Any, List, Optional, Sequence, Tuple, Type, TypeVar
+
+from . import _guard
+from ._declarations import Status
+from ._errors import Error, StateError, error
+from ._function import EXCLUSIVE, NONE
+from ._gate import Gate
+from ._library import Bound, functions
+
+FIRST_ROOM = 512  # bytes that most texts fit in
+ERROR_ROOM = 512  # the longest message with its NUL
+
+H = TypeVar("H", bound="Handle")
+
+
+class Hold:
+    """A handle of C, given back when nothing needs it any more: neither the object nor a view nor a running call."""
+
+    __slots__ = ("pointer", "_destroy", "needs")
+
+    def __init__(self, pointer: int, destroy: Bound, needs: Tuple[Any, ...]) -> None:
+        self.pointer = pointer
+        self._destroy = destroy
+        self.needs = needs  # what must outlive it
+
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if not finalizing():  # at the end of the process the system takes all
+            _guard.guarded(self._destroy.raw, self.pointer)
+
+
+class Handle:
+    """What all objects of the library have in common."""
+
+    _hold: Optional[Hold] = None
+    _gate: Gate
+    _parent: Optional[Handle] = None  # what it was made from
+    _generation = 0  # of calls, for what is lent until the next one
+    _instead = ""  # what to do where one wanted to pickle it
+
+    def _start(self, hold: Hold, parent: Optional[Handle] = None, gate: Optional[Gate] = None) -> None:
+        self._gate = gate or Gate()
+        self._hold, self._parent = hold, parent
+
+    @classmethod
+    def _of(cls: Type[H], hold: Hold) -> H:
+        made = cls.__new__(cls)
+        made._start(hold)
+        return made
+
+    def close(self) -> None:
+        """Gives the memory back, once no array looks into it and no other object needs it. May be called again."""
+        self._hold = self._parent = None
+
+    @property
+    def closed(self) -> bool:
+        return self._hold is None
+
+    @property
+    def last_error(self) -> str:
+        """The last failure of a call whose first argument this object was, "" where none has failed."""
+        return text("tpt_error_of", self).decode()
+
+    def _made_from(self) -> Any:
+        self._held()
+        return self._parent
+
+    def _held(self) -> Hold:
+        hold = self._hold
+        if hold is None:
+            raise StateError(f"this {type(self).__name__} is closed", Status.STATE)
+        return hold
+
+    def __enter__(self: H) -> H:
+        self._held()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {type(self).__name__} cannot be pickled or copied so: it is memory of the C library; "
+                        f"{self._instead}")
+
+    def _describe(self) -> str:
+        return ""
+
+    def __repr__(self) -> str:
+        try:
+            described = "closed" if self.closed else self._describe()
+        except Error:
+            described = "in use"
+        return f"<lib3pt.{type(self).__name__}{': ' if described else ''}{described}>"
+
+
+class _Entry:
+    """The objects of a call: their handles stay, their gates are closed to others."""
+
+    __slots__ = ("holds", "_gates")
+
+    def __init__(self) -> None:
+        self.holds: List[Hold] = []
+        self._gates: List[Gate] = []
+
+    def take(self, handle: Handle, mode: int) -> int:
+        hold = handle._held()
+        self.holds.append(hold)
+        if mode != NONE:
+            gate = handle._gate
+            if gate not in self._gates:
+                gate.enter(mode == EXCLUSIVE)
+                self._gates.append(gate)
+            handle._generation += 1
+        return hold.pointer
+
+    def leave(self) -> None:
+        while self._gates:
+            self._gates[-1].leave()
+            self._gates.pop()
+
+
+def call(name: str, *arguments: Any, also: Sequence[Handle] = ()) -> Any:
+    """Handles are given as their objects. also: those in an array of the arguments, which the call changes."""
+    function = functions[name]
+    if function.guarded:
+        return _guard.guarded(_run, function, arguments, also)
+    return _run(function, arguments, also)
+
+
+def _run(function: Bound, arguments: Sequence[Any], also: Sequence[Handle]) -> Any:
+    values = list(arguments)
+    entry = _Entry()
+    try:
+        for place, mode in function.handles:
+            if isinstance(values[place], Handle):
+                values[place] = entry.take(values[place], mode)
+        for handle in also:
+            entry.take(handle, EXCLUSIVE)
+        result = function.raw(*values)
+    finally:
+        entry.leave()
+    if function.status and result:
+        raise _error(result, function, arguments[0] if arguments else None, entry)
+    return result
+
+
+def _error(status: int, function: Bound, first: Any, entry: _Entry) -> Error:
+    """The first handle's message; the thread's where there is none, or other threads may have put theirs there."""
+    if entry.holds and (not isinstance(first, Handle) or function.handles[0][1] == EXCLUSIVE):
+        room, length = ctypes.create_string_buffer(ERROR_ROOM), c_size_t()
+        functions["tpt_error_of"].raw(entry.holds[0].pointer, room, ERROR_ROOM, byref(length))
+        message = room.value
+    else:
+        message = functions["tpt_error_message"].raw()
+    return error(status, message.decode())
+
+
+def make(name: str, *arguments: Any, needs: Tuple[Any, ...] = ()) -> Hold:
+    """Of a function whose last argument gives a handle."""
+    pointer = c_void_p()
+    destroy = functions[functions[name].destroy or ""]
+    try:
+        call(name, *arguments, byref(pointer))
+    except BaseException:
+        if pointer.value:
+            destroy.raw(pointer)
+        raise
+    return Hold(pointer.value or 0, destroy, needs)
+
+
+def text(name: str, *arguments: Any, room: int = FIRST_ROOM) -> bytes:
+    """Of a function that ends with (text, capacity, length)."""
+    length = c_size_t()
+    while True:
+        buffer = ctypes.create_string_buffer(room)
+        call(name, *arguments, buffer, room, byref(length))
+        if length.value < room:
+            return buffer.raw[:length.value]
+        room = length.value + 1
+
+
+def number(name: str, *arguments: Any, kind: Any = c_size_t) -> Any:
+    """Of a function whose last argument is the address of its result."""
+    result = kind()
+    call(name, *arguments, byref(result))
+    return result.value

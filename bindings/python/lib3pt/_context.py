@@ -1,0 +1,130 @@
+"""Threads, memory, log and progress of what is made from it."""
+from __future__ import annotations
+
+import ctypes
+import enum
+from typing import Any, Callable, Optional, Protocol
+
+from . import _guard
+from ._call import Handle, call, make, number
+from ._declarations import tpt_allocator, tpt_allocator_allocate, tpt_allocator_release, tpt_log_fn
+from ._values import INT32, whole
+
+
+class LogLevel(enum.IntEnum):
+    ERROR = 0
+    WARNING = 1
+    INFO = 2
+    DEBUG = 3
+
+
+Log = Callable[[int, str], object]
+Progress = Callable[[float], object]
+
+
+class Allocator(Protocol):
+    """Memory of your own. Both may be called from any thread; neither may call this library."""
+
+    def allocate(self, size: int, alignment: int) -> Optional[int]:
+        """The address of `size` bytes at a multiple of `alignment`; None when it cannot."""
+
+    def release(self, address: int, size: int, alignment: int) -> None:
+        """Takes them back."""
+
+
+def _allocate(user: Any, size: int, alignment: int) -> Any:
+    try:
+        return _guard.registered[user].allocate(size, alignment)
+    except BaseException as raised:
+        _guard.kept(raised)
+        return None
+
+
+def _release(user: Any, memory: Any, size: int, alignment: int) -> None:
+    try:
+        _guard.registered[user].release(memory, size, alignment)
+    except BaseException as raised:
+        _guard.kept(raised)
+
+
+_ALLOCATE, _RELEASE = tpt_allocator_allocate(_allocate), tpt_allocator_release(_release)
+
+
+class _Registered:
+    """An entry that lives as long as this does."""
+
+    def __init__(self, value: Any) -> None:
+        self.number = _guard.register(value)
+
+    def __del__(self) -> None:
+        _guard.registered.pop(self.number, None)
+
+
+class Context(Handle):
+    """Settings of the objects that are made from it. Objects made without one have a context of their own.
+
+    threads    1 to 256; 0: as many as the process may use. Results do not depend on it
+    log        called with (level, text) for messages that are no failures
+    progress   called with the share done, 0 to 1 or NaN, every few milliseconds of a long call; what is true ends the
+               call with CancelledError, what it raises comes out of the call
+    allocator  where memory comes from: Allocator
+
+    >>> with lib3pt.Context(threads=2) as context:
+    ...     model = lib3pt.Model(lib3pt.Config(), seed=1, context=context)
+    """
+
+    _instead = "make one where it is needed"
+
+    def __init__(self, *, threads: int = 0, log: Optional[Log] = None, progress: Optional[Progress] = None,
+                 allocator: Optional[Allocator] = None) -> None:
+        self._start(make("tpt_context_create"))
+        self.set_progress(progress)  # also where it is None: it lets signals through
+        if allocator is not None:
+            self.set_allocator(allocator)
+        if log is not None:
+            self.set_log(log)
+        self.threads = threads
+
+    @staticmethod
+    def _given(context: Optional[Context]) -> Context:
+        return Context() if context is None else context
+
+    @property
+    def threads(self) -> int:
+        """How many a call uses now, the caller's own among them."""
+        return int(number("tpt_context_threads", self, kind=ctypes.c_int32))
+
+    @threads.setter
+    def threads(self, threads: int) -> None:
+        call("tpt_context_set_threads", self, whole("threads", threads, INT32))
+
+    def set_log(self, log: Optional[Log]) -> None:
+        """Where messages go that are no failures; None: nowhere. Only while no call runs on the context's objects."""
+        self._set("tpt_context_set_log", _guard.log if log else tpt_log_fn(), log)
+
+    def set_progress(self, progress: Optional[Progress]) -> None:
+        """As `progress` above. Only while no call runs on the context's objects."""
+        self._set("tpt_context_set_progress", _guard.progress, progress)
+
+    def _set(self, name: str, function: Any, value: Any) -> None:
+        user = _guard.register(value)
+        try:
+            call(name, self, function, user, _guard.done)
+        except BaseException:
+            _guard.registered.pop(user, None)
+            raise
+
+    def set_allocator(self, allocator: Allocator) -> None:
+        """The memory of all that is made from now on; StateError where something made from the context is alive."""
+        entry = _Registered(allocator)
+        hold = self._held()
+        hold.needs += (entry,)  # the former one too, until what came from it is back
+        call("tpt_context_set_allocator", self, ctypes.byref(tpt_allocator(
+            ctypes.sizeof(tpt_allocator), entry.number, _ALLOCATE, _RELEASE)))
+
+    def cancel(self, on: bool = True) -> None:
+        """From any thread: long calls, running and coming, end with CancelledError until cancel(False)."""
+        call("tpt_context_cancel", self, int(on))
+
+    def _describe(self) -> str:
+        return f"{self.threads} threads"

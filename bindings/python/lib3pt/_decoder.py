@@ -1,0 +1,117 @@
+"""Sequences in progress."""
+from __future__ import annotations
+
+from ctypes import byref, c_int32, c_void_p
+from typing import Any, List, Literal, Sequence, SupportsIndex, Union, cast, overload
+
+import numpy as np
+
+from ._call import Handle, call, make, number
+from ._model import Model
+from ._values import INT32, UINT64, Borrowed, Doubles, Floats, address, ids, lent, whole, wrong
+
+
+class Decoder(Handle):
+    """Keys and values of the tokens so far, the logits after the last, a sampler.
+
+    >>> decoder = lib3pt.Decoder(model)
+    >>> decoder.feed(tokenizer.encode("Three"), logits=False)
+    >>> token = decoder.sample()
+    """
+
+    _instead = "feed the same tokens to another one"
+
+    def __init__(self, model: Model, max_positions: SupportsIndex = 0) -> None:
+        """max_positions: room for so many tokens; 0: model.max_seq_len."""
+        self._start(make("tpt_decoder_create", model, whole("max_positions", max_positions), needs=(model._held(),)),
+                    model)
+        self._vocab = model._sizes.vocab_size
+        self._room = int(max_positions) or model._sizes.max_seq_len
+
+    @property
+    def model(self) -> Model:
+        return cast(Model, self._made_from())
+
+    def copy(self) -> Decoder:
+        """A second one in the same state: one prompt, many answers."""
+        made = Decoder(self.model, self._room)
+        self.copy_to(made)
+        return made
+
+    __copy__ = copy
+
+    def copy_to(self, target: Decoder) -> None:
+        """Positions, cache, last logits, sampler and its random state; target is one of the same model, long enough."""
+        call("tpt_decoder_copy", self, target)
+
+    @overload
+    def feed(self, tokens: Any, *, logits: Literal[True] = True, copy: Literal[True] = True) -> Floats: ...
+    @overload
+    def feed(self, tokens: Any, *, logits: Literal[True] = True, copy: Literal[False]) -> Borrowed: ...
+    @overload
+    def feed(self, tokens: Any, *, logits: Literal[False], copy: bool = True) -> None: ...
+    def feed(self, tokens: Any, *, logits: bool = True, copy: bool = True) -> Union[Floats, Borrowed, None]:
+        """A prompt or one token. The logits [V] after the last: a copy; with copy=False lent until the next call on
+        this decoder; with logits=False none."""
+        if isinstance(tokens, int):
+            given: Any = byref(c_int32(whole("token", tokens, INT32)))
+            count = 1
+        else:
+            array = ids("tokens", tokens)
+            given, count = address(array), array.size
+        if not logits:
+            call("tpt_decoder_feed", self, given, count, None)
+            return None
+        values = c_void_p()
+        call("tpt_decoder_feed", self, given, count, byref(values))
+        return lent(self, values.value, (self._vocab,), copy)
+
+    @overload
+    @staticmethod
+    def feed_many(decoders: Sequence[Decoder], tokens: Any, *, copy: Literal[True] = True) -> Floats: ...
+    @overload
+    @staticmethod
+    def feed_many(decoders: Sequence[Decoder], tokens: Any, *, copy: Literal[False]) -> List[Borrowed]: ...
+    @staticmethod
+    def feed_many(decoders: Sequence[Decoder], tokens: Any, *, copy: bool = True) -> Union[Floats, List[Borrowed]]:
+        """One token to each of several decoders of one model, faster than one after the other. The logits [count, V];
+        with copy=False a list, each lent until the next call on its decoder."""
+        given, count = ids("tokens", tokens).reshape(-1), len(decoders)
+        if given.size != count:
+            raise wrong(f"tokens has {given.size} ids, decoders {count}; both must be the same")
+        handles = (c_void_p * count)(*(d._held().pointer for d in decoders))
+        values = (c_void_p * count)()
+        call("tpt_decoder_feed_many", handles, count, address(given), values, also=decoders)
+        borrowed = [Borrowed(d, at, (d._vocab,)) for d, at in zip(decoders, values)]
+        return np.stack([b.numpy() for b in borrowed]) if copy else borrowed
+
+    def score(self, tokens: Any) -> Doubles:
+        """Feeds them; [count], ln P(token | what was before it), 0 at position 0."""
+        array = ids("tokens", tokens)
+        values = np.empty(array.size, np.float64)
+        call("tpt_decoder_score", self, address(array), array.size, address(values))
+        return values
+
+    def rewind(self, position: SupportsIndex = 0) -> None:
+        """Forgets what is at and after a position, and the last feed's logits. The sampler stays."""
+        call("tpt_decoder_rewind", self, whole("position", position))
+
+    @property
+    def position(self) -> int:
+        """Tokens held."""
+        return int(number("tpt_decoder_position", self))
+
+    def set_sampling(self, temperature: float = 1.0, top_k: SupportsIndex = 0, top_p: float = 1.0,
+                     seed: SupportsIndex = 0) -> None:
+        """temperature 0: greedy, as at first; top_k 0 and top_p 1: off. Restarts the random state."""
+        call("tpt_decoder_set_sampling", self, temperature, whole("top_k", top_k, INT32), top_p,
+             whole("seed", seed, UINT64))
+
+    def sample(self) -> int:
+        """A token by the last feed's logits; does not feed it."""
+        token = c_int32()
+        call("tpt_decoder_sample", self, byref(token))
+        return token.value
+
+    def _describe(self) -> str:
+        return f"{self.position} of {self._room} positions, vocab {self._vocab}"

@@ -1,0 +1,16 @@
+"""What the generated declarations are made of."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional, Tuple
+
+NONE, SHARED, EXCLUSIVE = 0, 1, 2  # how a call uses a handle: see _gate.py
+
+
+class Function(NamedTuple):
+    name: str
+    result: Any  # a ctypes type; None for void
+    arguments: Tuple[Any, ...]
+    handles: Tuple[Tuple[int, int], ...]  # the place of each handle, and how it is used
+    status: bool  # the result is a status
+    guarded: bool  # signals are seen to while it runs: _guard.py
+    destroy: Optional[str]  # the function that takes back what this one makes

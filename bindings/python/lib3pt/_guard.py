@@ -1,0 +1,130 @@
+"""Python's signal handlers run, and exceptions are kept, while the library works.
+
+Python runs a signal handler between two of its own steps, and there is none while C works. The library calls a progress
+function every few milliseconds; that is a Python function, and at its entry the handlers run. What they raise
+there (KeyboardInterrupt) would get lost in ctypes, before any `try` of the function. So for the time of a call the
+handlers are wrapped: what they raise is kept, ends the call, and is raised after it. The same is done with what
+the caller's own functions raise.
+"""
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from typing import Any, Callable, Dict, Optional
+
+from ._declarations import tpt_done_fn, tpt_log_fn, tpt_progress_fn
+
+SIGNALS = tuple(int(getattr(signal, name)) for name in ("SIGINT", "SIGTERM", "SIGALRM", "SIGHUP", "SIGUSR1", "SIGUSR2")
+                if hasattr(signal, name))
+
+# Python's two functions around C's make enums of their results, which takes longer than a short call.
+_quick: Any = sys.modules.get("_signal", signal)
+_get_handler, _set_handler = _quick.getsignal, _quick.signal
+
+_threads = threading.local()
+
+
+class Watch:
+    """A call in progress."""
+
+    __slots__ = ("kept", "_outer", "_former", "_ours")
+
+    def __init__(self) -> None:
+        self.kept: Optional[BaseException] = None
+        self._outer: Optional[Watch] = None
+        self._former: Dict[int, Any] = {}  # the handlers that were there, by signal
+        self._ours: Any = None
+
+    def begin(self) -> None:
+        self._outer = getattr(_threads, "watch", None)
+        _threads.watch = self
+        if threading.get_ident() == threading.main_thread().ident:  # the one that runs handlers
+            self._wrap()
+
+    def _wrap(self) -> None:
+        self._ours = self._handle
+        for number in SIGNALS:
+            former = _get_handler(number)
+            if callable(former):
+                self._former[number] = former
+                try:
+                    _set_handler(number, self._ours)
+                except ValueError:  # another interpreter of this process has the signals
+                    del self._former[number]
+                    return
+
+    def _handle(self, number: int, frame: Any) -> None:
+        try:
+            self._former[number](number, frame)
+        except BaseException as raised:
+            self.keep(raised)
+
+    def keep(self, raised: BaseException) -> None:
+        self.kept = self.kept or raised
+
+    def end(self) -> None:
+        _threads.watch = self._outer
+        for number in reversed(list(self._former)):  # SIGINT last: from then on it may come at any step
+            if _get_handler(number) is self._ours:  # not where a handler has set another one
+                _set_handler(number, self._former[number])
+        self._ours = None  # it holds this
+
+
+def guarded(run: Callable[..., Any], *arguments: Any) -> Any:
+    """run(*arguments); what was kept meanwhile is raised instead of what came of it."""
+    watch = Watch()
+    try:
+        watch.begin()
+        return run(*arguments)
+    finally:
+        watch.end()
+        if watch.kept is not None:
+            raise watch.kept from None
+
+
+# ---- what the library calls ----
+
+# By the number that the library hands back as `user`. Of progress: a function or None.
+registered: Dict[int, Any] = {}
+_numbers = iter(range(1, 1 << 62))
+
+
+def register(value: Any) -> int:
+    number = next(_numbers)
+    registered[number] = value
+    return number
+
+
+def kept(raised: BaseException) -> None:
+    watch: Optional[Watch] = getattr(_threads, "watch", None)
+    if watch is not None:
+        watch.keep(raised)
+
+
+def _done(user: Any) -> None:
+    registered.pop(user, None)
+
+
+def _progress(user: Any, handle: Any, share: float) -> int:
+    try:
+        watch: Optional[Watch] = getattr(_threads, "watch", None)
+        if watch is not None and watch.kept is not None:
+            return 1
+        function = registered.get(user)
+        return int(function is not None and bool(function(share)))
+    except BaseException as raised:
+        kept(raised)
+        return 1
+
+
+def _log(user: Any, level: int, text: Any) -> None:
+    try:
+        registered[user](level, text.decode())
+    except BaseException as raised:
+        kept(raised)
+
+
+done = tpt_done_fn(_done)
+progress = tpt_progress_fn(_progress)
+log = tpt_log_fn(_log)

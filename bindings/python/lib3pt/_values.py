@@ -1,0 +1,135 @@
+"""From Python's values to C's and back, checked where C could not see that they do not fit."""
+from __future__ import annotations
+
+import operator
+import os
+from typing import Any, Dict, Optional, SupportsIndex, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._call import Handle
+from ._declarations import Status
+from ._errors import ArgumentError, StateError
+
+Ids = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Shape = Tuple[int, ...]
+
+INT32, SIZE, UINT64 = (-(1 << 31), (1 << 31) - 1), (0, (1 << 63) - 1), (0, (1 << 64) - 1)
+
+
+def wrong(message: str) -> ArgumentError:
+    return ArgumentError(message, Status.ARGUMENT)
+
+
+def whole(name: str, value: SupportsIndex, limits: Tuple[int, int] = SIZE) -> int:
+    number = operator.index(value)
+    if not limits[0] <= number <= limits[1]:
+        raise wrong(f"{name} is {number}; {limits[0]} to {limits[1]} is allowed")
+    return number
+
+
+def utf8(name: str, value: Union[str, bytes], nul: bool = False) -> bytes:
+    """nul: NUL bytes may be in it, for texts that have a length."""
+    encoded = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value)
+    if not nul and b"\0" in encoded:
+        raise wrong(f"{name} has a NUL in it")
+    return encoded
+
+
+def path(value: Union[str, bytes, "os.PathLike[Any]"]) -> bytes:
+    return utf8("path", os.fsencode(value))
+
+
+def ids(name: str, values: Any) -> Ids:
+    """Token ids: int32 without gaps. No copy where they are that already."""
+    array = np.asarray(values)
+    if array.dtype != np.int32:
+        if array.size and array.dtype.kind not in "iu":
+            raise wrong(f"{name} are {array.dtype}; whole numbers are allowed")
+        if array.size and not INT32[0] <= int(array.min()) <= int(array.max()) <= INT32[1]:
+            raise wrong(f"{name} are {array.min()} to {array.max()}; {INT32[0]} to {INT32[1]} is allowed")
+        array = array.astype(np.int32)
+    return np.ascontiguousarray(array)
+
+
+def rows(name: str, values: Any) -> Ids:
+    """[batch, seq]; one row where it has one dimension."""
+    array = ids(name, values)
+    if array.ndim not in (1, 2):
+        raise wrong(f"{name} has {array.ndim} dimensions; [batch, seq] or [seq] is allowed")
+    return array.reshape(-1, array.shape[-1]) if array.size else array.reshape(0, 0)
+
+
+def floats(values: Any) -> Floats:
+    return np.ascontiguousarray(values, dtype=np.float32)
+
+
+def address(array: npt.NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _interface(at: int, shape: Shape, readonly: bool) -> Dict[str, Any]:
+    return {"version": 3, "data": (at, readonly), "shape": shape, "typestr": np.dtype(np.float32).str}
+
+
+class _Lent:
+    """Memory of a handle as numpy takes it: an array made from this keeps the handle."""
+
+    __slots__ = ("__array_interface__", "_hold")
+
+    def __init__(self, at: int, shape: Shape, hold: object) -> None:
+        self.__array_interface__ = _interface(at, shape, False)
+        self._hold = hold
+
+
+def view(handle: Handle, at: int, shape: Shape) -> Floats:
+    """Valid as long as the handle lives, which the view sees to; writable."""
+    return np.asarray(_Lent(at, shape, handle._held()))
+
+
+class Borrowed:
+    """Floats that the library lends until the next call on the object they came from; given where `copy=False`.
+
+    numpy.asarray(b) looks at them without a copy, and numpy's functions take it as it is. After the next call it
+    raises StateError; an array that was made from it before shows whatever is there by then.
+    """
+
+    __slots__ = ("shape", "_address", "_handle", "_hold", "_generation")
+
+    def __init__(self, handle: Handle, at: Optional[int], shape: Shape) -> None:
+        self.shape = shape
+        self._address = at or 0
+        self._handle, self._hold = handle, handle._held()
+        self._generation = handle._generation
+
+    @property
+    def __array_interface__(self) -> Dict[str, Any]:
+        if self._generation != self._handle._generation or self._handle._hold is not self._hold:
+            raise StateError(f"these values were lent until the next call on the {type(self._handle).__name__}, "
+                             "which has come; copy them before", Status.STATE)
+        return _interface(self._address, self.shape, True)
+
+    def numpy(self) -> Floats:
+        """A view, read only."""
+        return np.asarray(self)
+
+    def copy(self) -> Floats:
+        """Yours to keep."""
+        return np.array(self)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.numpy()[place]
+
+    def __repr__(self) -> str:
+        return f"<lib3pt.Borrowed: float32 {list(self.shape)}>"
+
+
+def lent(handle: Handle, at: Optional[int], shape: Shape, copy: bool) -> Union[Floats, Borrowed]:
+    borrowed = Borrowed(handle, at, shape)
+    return borrowed.copy() if copy else borrowed

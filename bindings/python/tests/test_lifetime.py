@@ -1,0 +1,199 @@
+"""What closes, what stays, what is lent; nothing leaks."""
+import copy
+import gc
+import pickle
+
+import numpy as np
+import pytest
+from support import YAML, tiny
+
+import lib3pt
+from lib3pt import _guard
+
+
+def all_kinds():
+    context = lib3pt.Context(threads=1)
+    model = tiny(context)
+    trainer = lib3pt.Trainer(model)
+    return [context, lib3pt.Config.parse(YAML), model, trainer, lib3pt.Optimizer(trainer), lib3pt.Decoder(model),
+            lib3pt.Dataset.from_tokens([1, 2, 3], context=context), lib3pt.Tokenizer.bytes(context=context)]
+
+
+USES = [lambda c: c.threads, lambda c: c.format(), lambda m: m.parameters(), lambda t: t.forward([1]),
+        lambda o: o.step(), lambda d: d.feed(1), lambda d: len(d), lambda t: t.encode("a")]
+
+
+def test_use_after_close_raises():
+    for made, use in zip(all_kinds(), USES):
+        use(made)
+        assert not made.closed
+        made.close()
+        made.close()
+        assert made.closed and "closed" in repr(made)
+        with pytest.raises(lib3pt.StateError, match=f"this {type(made).__name__} is closed"):
+            use(made)
+        with pytest.raises(lib3pt.StateError), made:
+            pass
+
+
+def test_with_closes():
+    for made in all_kinds():
+        with made as same:
+            assert same is made
+        assert made.closed
+
+
+def test_parents_may_go_first():
+    context = lib3pt.Context(threads=1)
+    model = tiny(context)
+    trainer, decoder = lib3pt.Trainer(model), lib3pt.Decoder(model)
+    optimizer = lib3pt.Optimizer(trainer)
+    context.close()
+    model.close()
+    assert decoder.feed([1, 2]).shape == (256,)
+    trainer.accumulate([1, 2, 3], [2, 3, 4])
+    trainer.close()
+    assert optimizer.step() > 0
+
+
+def test_closed_objects_are_no_arguments():
+    model = tiny()
+    model.close()
+    with pytest.raises(lib3pt.StateError, match="this Model is closed"):
+        lib3pt.Trainer(model)
+    decoders = [lib3pt.Decoder(tiny()), lib3pt.Decoder(tiny())]
+    decoders[1].close()
+    with pytest.raises(lib3pt.StateError, match="this Decoder is closed"):
+        lib3pt.Decoder.feed_many(decoders, [1, 2])
+
+
+def test_views_keep_the_memory():
+    model = tiny()
+    trainer = lib3pt.Trainer(model)
+    weights, gradients, parts = model.parameters(), trainer.gradients(), model.state_dict(copy=False)
+    expected = weights.copy()
+    model.close()
+    trainer.close()
+    del model, trainer
+    gc.collect()
+    others = [tiny(seed=i) for i in range(5)]
+    assert (weights == expected).all() and not gradients.any()
+    assert len(others) == 5 and sum(part.size for part in parts.values()) == weights.size
+
+
+def test_views_are_the_memory_itself():
+    model = tiny()
+    first = model.tensors()[0]
+    model.parameters()[0] = 7
+    assert model.get_tensor(first.name).flat[0] == 7
+    model.state_dict(copy=False)[first.name].flat[0] = 8
+    assert model.parameters()[0] == 8
+    model.state_dict()[first.name].flat[0] = 9
+    assert model.parameters()[0] == 8
+
+
+def test_copies_stay():
+    decoder = lib3pt.Decoder(tiny())
+    first = decoder.feed(1)
+    expected = first.copy()
+    decoder.feed(2)
+    assert (first == expected).all() and first.flags.owndata
+
+
+def test_lent_until_the_next_call():
+    decoder = lib3pt.Decoder(tiny())
+    expected = lib3pt.Decoder(decoder.model).feed([1, 2])
+    lent = decoder.feed([1, 2], copy=False)
+    assert isinstance(lent, lib3pt.Borrowed) and lent.shape == (256,) and len(lent) == 256
+    assert (np.asarray(lent) == expected).all() and lent[3] == expected[3] and np.argmax(lent) == expected.argmax()
+    assert not lent.numpy().flags.writeable and (lent.copy() == expected).all()
+    decoder.sample()
+    for look in (lambda: lent[0], lambda: np.asarray(lent), lent.copy, lambda: np.add(lent, 1)):
+        with pytest.raises(lib3pt.StateError, match="lent until the next call on the Decoder"):
+            look()
+
+
+def test_lent_by_a_closed_object():
+    decoder = lib3pt.Decoder(tiny())
+    lent = decoder.feed(1, copy=False)
+    looked, expected = np.asarray(lent), lent.copy()
+    decoder.close()
+    with pytest.raises(lib3pt.StateError):
+        lent.numpy()
+    del decoder, lent
+    gc.collect()
+    assert (looked == expected).all()
+
+
+def test_lent_by_trainers_and_many():
+    trainer = lib3pt.Trainer(tiny())
+    optimizer = lib3pt.Optimizer(trainer)
+    trainer.forward([1, 2, 3])
+    logits = trainer.logits(copy=False)
+    assert logits.shape == (1, 3, 256) and logits.copy().shape == logits.shape
+    activation = trainer.activation(lib3pt.Point.BLOCK, 1, copy=False)
+    assert activation.numpy().shape == (1, 3, 24)
+    with pytest.raises(lib3pt.StateError, match="Trainer"):
+        logits.numpy()
+    optimizer.step()
+    with pytest.raises(lib3pt.StateError, match="Trainer"):
+        activation.numpy()
+    decoders = [lib3pt.Decoder(trainer.model) for _ in range(3)]
+    lent = lib3pt.Decoder.feed_many(decoders, [1, 2, 3], copy=False)
+    decoders[1].position
+    assert lent[0].copy().shape == (256,) and lent[2].copy().shape == (256,)
+    with pytest.raises(lib3pt.StateError):
+        lent[1].copy()
+
+
+def test_pickle_and_copy_refuse_with_a_sentence():
+    for made in all_kinds():
+        with pytest.raises(TypeError, match=f"a {type(made).__name__} cannot be pickled"):
+            pickle.dumps(made)
+    config = lib3pt.Config.parse(YAML)
+    assert copy.copy(config).format() == config.format()
+
+
+def memory():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def cycle(context):
+    model = tiny(context)
+    trainer = lib3pt.Trainer(model)
+    optimizer, decoder = lib3pt.Optimizer(trainer), lib3pt.Decoder(model)
+    view, lent = model.parameters(), decoder.feed(1, copy=False)
+    with pytest.raises(lib3pt.Error):
+        lib3pt.Config.parse("model: {d_model: 25}")
+    with lib3pt.Context(threads=1, progress=lambda done: False, log=lambda level, text: None) as own:
+        lib3pt.Tokenizer.bytes(context=own).encode("abc")
+    return optimizer, view, lent
+
+
+def test_a_thousand_cycles_leave_nothing():
+    gc.collect()
+    with lib3pt.Context(threads=1) as context:
+        for _ in range(200):
+            cycle(context)
+        gc.collect()
+        before, entries = memory(), len(_guard.registered)
+        for _ in range(1000):
+            cycle(context)
+        gc.collect()
+        assert len(_guard.registered) == entries
+        assert memory() - before < 1 << 20  # a leak of 1 KiB a cycle is as much
+
+
+def test_failures_leave_nothing():
+    model = tiny()
+    with lib3pt.Context(threads=1) as context:
+        context.cancel()
+        entries = len(_guard.registered)
+        for _ in range(50):
+            with pytest.raises(lib3pt.CancelledError):
+                lib3pt.Model(model.config, 1, context=context)
+            with pytest.raises(lib3pt.FileError):
+                lib3pt.Model.load("no-such-folder/x")
+    gc.collect()
+    assert len(_guard.registered) <= entries

@@ -1,0 +1,176 @@
+"""What goes in and comes out: kinds of arrays, numbers out of range, texts."""
+import numpy as np
+import pytest
+from support import YAML, tiny
+
+import lib3pt
+
+
+def test_kinds_of_token_arrays():
+    trainer = lib3pt.Trainer(tiny())
+    expected = None
+    base = np.arange(12).reshape(2, 6)
+    for tokens in (base.tolist(), base, base.astype(np.uint8), base.astype(">i4"), np.asfortranarray(base),
+                   np.repeat(base, 2, axis=1)[:, ::2]):
+        trainer.forward(tokens)
+        logits = trainer.logits()
+        expected = logits if expected is None else expected
+        assert logits.shape == (2, 6, 256) and (logits == expected).all()
+
+
+def test_int32_arrays_are_not_copied():
+    from lib3pt import _values
+    tokens = np.arange(6, dtype=np.int32)
+    assert _values.address(_values.ids("tokens", tokens)) == tokens.ctypes.data
+    weights = np.ones(4, np.float32)
+    assert _values.address(_values.floats(weights)) == weights.ctypes.data
+
+
+@pytest.mark.parametrize("tokens, said", [
+    ([1.5], "whole numbers are allowed"), (["a"], "whole numbers are allowed"), ([1 << 40], "is allowed"),
+    (np.zeros((1, 1, 1), int), "3 dimensions"), (5, None)])
+def test_wrong_tokens(tokens, said):
+    trainer = lib3pt.Trainer(tiny())
+    if said is None:
+        trainer.forward(tokens)
+        return
+    with pytest.raises(lib3pt.ArgumentError, match=said):
+        trainer.forward(tokens)
+
+
+def test_lengths_that_must_agree():
+    trainer = lib3pt.Trainer(tiny())
+    trainer.forward([1, 2, 3])
+    with pytest.raises(lib3pt.ArgumentError, match="targets has 2 ids"):
+        trainer.loss([1, 2])
+    with pytest.raises(lib3pt.ArgumentError, match="targets is 1 x 2, tokens 1 x 3"):
+        trainer.accumulate([1, 2, 3], [1, 2])
+    with pytest.raises(lib3pt.ArgumentError, match="decoders 1"):
+        lib3pt.Decoder.feed_many([lib3pt.Decoder(trainer.model)], [1, 2])
+    with pytest.raises(lib3pt.ArgumentError):
+        trainer.model.set_tensor("blocks.0.attn.q.weight", [1.0])
+
+
+def test_numbers_that_do_not_fit():
+    decoder, config = lib3pt.Decoder(tiny()), lib3pt.Config.parse(YAML)
+    for call, said in ((lambda: decoder.model.theta(-1), "layer is -1"), (lambda: decoder.rewind(-1), "position is -1"),
+                       (lambda: lib3pt.Model(config, 1 << 64), "seed is 18446744073709551616"),
+                       (lambda: decoder.feed(1 << 31), "token is 2147483648"),
+                       (lambda: lib3pt.Dataset.from_tokens([1]).random(1, 1 << 40, 1 << 20), "are allowed"),
+                       (lambda: decoder.model.dc_profile(0, 1 << 50), "count is")):
+        with pytest.raises(lib3pt.ArgumentError, match=said):
+            call()
+    with pytest.raises(TypeError):
+        decoder.rewind(1.5)
+
+
+def test_texts_with_nul():
+    config = lib3pt.Config()
+    with pytest.raises(lib3pt.ArgumentError, match="key has a NUL"):
+        config.set("model.d_model\0", 48)
+    with pytest.raises(lib3pt.ArgumentError, match="path has a NUL"):
+        lib3pt.Config.load("a\0b")
+    assert lib3pt.Tokenizer.bytes().encode("a\0b").tolist() == [97, 0, 98]
+
+
+def test_long_texts_come_whole():
+    text = "où " * 5000
+    tokenizer = lib3pt.Tokenizer.bytes()
+    ids = tokenizer.encode(text)
+    assert tokenizer.decode(ids) == text and tokenizer.decode_bytes(ids[:2]) == b"o\xc3"
+    assert tokenizer.decode(ids[:2]) == "o\ufffd"
+    assert tokenizer.decode_tail(ids, 0) == text
+    assert len(lib3pt.Config().format()) > 512
+
+
+def test_config_values_and_sections():
+    config = lib3pt.Config(model={"d_model": 48, "rotation": {"mode": "residual"}}, train={"lr": 1e-5})
+    assert config["model.d_model"] == 48 and config["train.lr"] == 1e-5 and config["model.rotation.mode"] == "residual"
+    config["model.rotation.schedule"] = [0.1] * config["model.n_layers"]
+    assert config["model.rotation.schedule"] == [0.1] * config["model.n_layers"]
+    with pytest.raises(lib3pt.ConfigError):
+        config["model.width"] = 1
+
+
+def test_state_dicts_come_back():
+    model = tiny()
+    kinds = {np.float16: False, np.float32: True, np.float64: True}
+    for kind, exact in kinds.items():
+        tensors = {name: values.astype(kind) for name, values in model.state_dict().items()}
+        again = lib3pt.Model.from_pretrained_state_dict(tensors, model.config)
+        assert (again.parameters() == model.parameters()).all() == exact
+        assert np.allclose(again.parameters(), model.parameters(), atol=1e-2)
+    assert list(model.state_dict()) == [t.name for t in model.tensors()]
+    assert all(values.shape == t.shape for values, t in zip(model.state_dict().values(), model.tensors()))
+    with pytest.raises(lib3pt.FormatError):
+        lib3pt.Model.from_pretrained_state_dict({"a": np.ones(3)}, model.config)
+    with pytest.raises(lib3pt.ArgumentError, match="complex128"):
+        lib3pt.Model.from_pretrained_state_dict({"a": np.ones(3) * 1j}, model.config)
+
+
+class Tensor:
+    """What a tensor of torch answers."""
+
+    def __init__(self, values, kind):
+        self.values, self.dtype = values, kind
+
+    def detach(self):
+        return self
+
+    cpu = detach
+
+    def float(self):
+        return Tensor(self.values, "torch.float32")
+
+    def numpy(self):
+        assert str(self.dtype) != "torch.bfloat16"
+        return self.values
+
+
+def test_state_dicts_of_torch():
+    model = tiny()
+    for kind in "torch.float32", "torch.bfloat16":
+        tensors = {name: Tensor(values, kind) for name, values in model.state_dict().items()}
+        again = lib3pt.Model.from_pretrained_state_dict(tensors, model.config)
+        assert (again.parameters() == model.parameters()).all()
+
+
+def test_converted_models_have_a_state_dict():
+    made = tiny().convert("int8")
+    assert {t.name for t in made.tensors()} == set(made.state_dict())
+
+
+def test_repr_tells_sizes():
+    model = tiny()
+    assert repr(model) == "<lib3pt.Model: 23,936 parameters, d_model 24, 3 phases, 2 layers, vocab 256>"
+    trainer = lib3pt.Trainer(model)
+    trainer.forward([[1, 2], [3, 4]])
+    decoder = lib3pt.Decoder(model, 8)
+    decoder.feed([1, 2], logits=False)
+    assert "2 x 2 tokens" in repr(trainer) and "2 of 8 positions" in repr(decoder)
+    assert "0 steps" in repr(lib3pt.Optimizer(trainer)) and "256 ids" in repr(lib3pt.Tokenizer.bytes())
+    assert "3 tokens" in repr(lib3pt.Dataset.from_tokens([1, 2, 3])) and "d_model 24" in repr(model.config)
+    assert "2 threads" in repr(lib3pt.Context(threads=2))
+
+
+def test_profile_as_a_tensor():
+    model = tiny()
+    values = np.linspace(1, 0, 32, dtype=np.float32)
+    model.set_tensor("embedding.dc_profile", values)
+    assert (model.get_tensor("embedding.dc_profile") == values).all() and (model.dc_profile() == values).all()
+
+
+def test_branches():
+    decoder = lib3pt.Decoder(tiny())
+    decoder.feed([1, 2, 3])
+    branch = decoder.copy()
+    assert branch.position == 3 and (branch.feed(4) == decoder.feed(4)).all()
+
+
+def test_the_rate():
+    optimizer = lib3pt.Optimizer(lib3pt.Trainer(tiny()))
+    scheduled = optimizer.lr
+    optimizer.lr = 0.25
+    assert optimizer.lr == 0.25
+    optimizer.lr = None
+    assert optimizer.lr == scheduled
