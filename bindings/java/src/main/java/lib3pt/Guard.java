@@ -1,0 +1,23 @@
+package lib3pt;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Who uses what counts as one object: nobody, any number of readers, or one caller alone. */
+final class Guard {
+  private static final int ALONE = -1;
+  private final AtomicInteger users = new AtomicInteger();
+
+  boolean share() {
+    for (int now = users.get(); now != ALONE; now = users.get())
+      if (users.compareAndSet(now, now + 1)) return true;
+    return false;
+  }
+
+  boolean take() {
+    return users.compareAndSet(0, ALONE);
+  }
+
+  void leave() {
+    if (!users.compareAndSet(ALONE, 0)) users.decrementAndGet();
+  }
+}
