@@ -19,7 +19,7 @@ FILES = ("lib3pt.so", "lib3pt.so.1", "lib3pt.a", "pkgconfig/3pt.pc", "cmake/3pt/
 # What the public header must do without.
 FOREIGN = r"blis|yaml|jansson|pcre"
 # What a project that has this one as a subproject gets of it.
-PARTS = ("include", "interface", "lib3pt", "packaging")
+PARTS = ("bindings/cpp", "include", "interface", "lib3pt", "packaging")
 
 
 def version(root):

@@ -1,0 +1,83 @@
+/* The same calls where failures are results: compiled with -fno-exceptions -fno-rtti, and with
+ * TPT_EXCEPTIONS 0. */
+#include "test.hpp"
+#include "tiny.hpp"
+
+static tpt::result<double> learn(tpt::model &model) {
+  auto trainer = tpt::trainer::create(model);
+  if (!trainer) return trainer.error();
+  auto optimizer = tpt::optimizer::create(*trainer);
+  if (!optimizer) return optimizer.error();
+  const auto loss = trainer->accumulate(FOUR, NEXT, 1, 4);
+  const auto norm = optimizer->step();
+  return norm ? loss : norm;
+}
+
+TEST(results_of_success) {
+  const auto config = tpt::config::parse(TINY);
+  ck_assert(config.has_value());
+  auto model = tpt::model::create(*config, 1);
+  ck_assert(model && *model);
+  const auto loss = learn(*model);
+  ck_assert_int_eq(static_cast<int>(loss.status()), TPT_OK);
+  ck_assert(*loss > 1 && *loss < 20);
+  auto decoder = tpt::decoder::create(*model);
+  const auto logits = decoder->feed({84, 104});
+  ck_assert_uint_eq(logits->size(), 256);
+  const auto id = decoder->sample();
+  const auto tokenizer = tpt::tokenizer::bytes();
+  const auto text = tokenizer->decode(std::vector<std::int32_t>{84, 104});
+  check_text(*text, "Th");
+  ck_assert_int_ge(*id, 0);
+  ck_assert(model->save_memory()->size() > 1000);
+}
+
+TEST(results_of_failure) {
+  const auto config = tpt::config::parse("model: {d_model: 25}");
+  ck_assert(!config);
+  ck_assert_int_eq(static_cast<int>(config.status()), TPT_E_CONFIG);
+  check_text(config.error().what(), tpt_error_message());
+  check_text(config.error().name(), "TPT_E_CONFIG");
+  auto right = tpt::config::parse(TINY);
+  const auto set = right->set("model.width", "1");
+  ck_assert(!set && set.status() == tpt::status::config);
+  check_text(*right->last_error(), set.error().what());
+  const std::string other = right->get("train.speed").value_or("none");
+  check_text(other, "none");
+}
+
+TEST(results_after_close) {
+  auto config = tpt::config::parse(TINY);
+  config->close();
+  ck_assert(config->check().status() == tpt::status::argument);
+  ck_assert(tpt::model::create(*config, 1).status() == tpt::status::argument);
+  ck_assert(tpt::model::load("x", {}, *config).status() == tpt::status::argument);
+  ck_assert(tpt::trainer().forward(FOUR, 1, 5).status() == tpt::status::argument);
+}
+
+TEST(results_of_attempts) {
+  const tpt::result<tpt::config> config = tpt::attempt([] { return tpt::config::parse("a: b"); });
+  const tpt::result<void> version = tpt::attempt([] { return tpt::check_version(); });
+  const tpt::result<void> future = tpt::attempt([] { return tpt::check_version(99, 0, 0); });
+  ck_assert(config.status() == tpt::status::config && version);
+  ck_assert(future.status() == tpt::status::unsupported);
+}
+
+TEST(results_of_callbacks) {
+  auto context = tpt::context::create();
+  int messages = 0;
+  const auto log = context->set_log([&](tpt::log_level, std::string_view) { messages++; });
+  const auto progress = context->set_progress([](const void *, double) { return false; });
+  ck_assert(log && progress);
+  const auto config = tpt::config::parse(TINY);
+  const auto model = tpt::model::create(*config, 1, *context);
+  ck_assert_int_ge(messages, model ? 1 : 0);
+  const auto cancelled = context->cancel();
+  ck_assert(cancelled.has_value());
+  ck_assert(tpt::model::create(*config, 1, *context).status() == tpt::status::cancelled);
+}
+
+int main() {
+  return run_tests({results_of_success, results_of_failure, results_after_close,
+                    results_of_attempts, results_of_callbacks});
+}

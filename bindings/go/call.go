@@ -1,0 +1,168 @@
+package threept
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"runtime"
+	"runtime/cgo"
+	"sync/atomic"
+	"unsafe"
+)
+
+// root is what all objects of a context share. The library holds it by a cgo.Handle until the last of them is gone.
+type root struct {
+	guard
+	self      cgo.Handle
+	listens   atomic.Bool // a log or progress function is set: every call is told to its thread
+	progress  func(on ID, done float64) (goOn bool)
+	log       func(level LogLevel, text string)
+	allocator cgo.Handle                  // of a memory, or 0
+	thrown    atomic.Pointer[thrownValue] // of a callback outside of any call
+}
+
+// thrownValue is what a callback panicked with.
+type thrownValue struct{ value any }
+
+// call is one that callbacks can find: by its thread.
+type call struct {
+	ctx    context.Context // may be nil
+	first  ID              // the call's first handle
+	thrown *thrownValue
+}
+
+// begin tells the thread, which is locked, until the function that it returns is called.
+func (c *call) begin() (end func()) {
+	self := cgo.NewHandle(c)
+	former := C.tptgo_enter(C.uintptr_t(self))
+	return func() {
+		C.tptgo_enter(former)
+		self.Delete()
+	}
+}
+
+func (c *call) ended(on ID) bool {
+	return c != nil && c.first == on && (c.thrown != nil || c.ctx != nil && c.ctx.Err() != nil)
+}
+
+// run calls f and makes an error of its status. r is nil where there is no context.
+func (r *root) run(ctx context.Context, first unsafe.Pointer, f func() C.tpt_status) error {
+	if ctx != nil && ctx.Err() != nil {
+		return &Error{ErrCancelled, "the context.Context was done before the call: " + ctx.Err().Error(), context.Cause(ctx)}
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if r == nil {
+		return outcome(f(), ctx)
+	}
+	if !r.listens.Load() && (ctx == nil || ctx.Done() == nil) {
+		err := outcome(f(), ctx)
+		r.raise()
+		return err
+	}
+	c := &call{ctx: ctx, first: ID(uintptr(first))}
+	defer c.begin()()
+	err := outcome(f(), ctx)
+	if c.thrown != nil {
+		panic(c.thrown.value)
+	}
+	r.raise()
+	return err
+}
+
+func outcome(status C.tpt_status, ctx context.Context) error {
+	if status == C.TPT_OK {
+		return nil
+	}
+	return failure(Status(status), ctx)
+}
+
+// raise goes on with the panic of a callback that ran outside of any call.
+func (r *root) raise() {
+	if r.thrown.Load() == nil {
+		return
+	}
+	if thrown := r.thrown.Swap(nil); thrown != nil {
+		panic(thrown.value)
+	}
+}
+
+// catch is deferred by what C calls: no panic may cross it.
+func (r *root) catch(c *call, then func()) {
+	value := recover()
+	if value == nil {
+		return
+	}
+	if c == nil {
+		r.thrown.CompareAndSwap(nil, &thrownValue{value})
+	} else if c.thrown == nil {
+		c.thrown = &thrownValue{value}
+	}
+	then()
+}
+
+func currentCall(current C.uintptr_t) *call {
+	if current == 0 {
+		return nil
+	}
+	return cgo.Handle(current).Value().(*call)
+}
+
+//export tptgoProgress
+func tptgoProgress(user, current, on C.uintptr_t, done C.double) C.int32_t {
+	r := cgo.Handle(user).Value().(*root)
+	if r.tick(currentCall(current), ID(on), float64(done)) {
+		return 0
+	}
+	return 1
+}
+
+func (r *root) tick(c *call, on ID, done float64) (goOn bool) {
+	if c.ended(on) {
+		return false
+	}
+	if r.progress == nil {
+		return true
+	}
+	defer r.catch(c, func() { goOn = false })
+	return r.progress(on, done)
+}
+
+//export tptgoLog
+func tptgoLog(user, current C.uintptr_t, level C.int32_t, text *C.char) {
+	r := cgo.Handle(user).Value().(*root)
+	defer r.catch(currentCall(current), func() {})
+	r.log(LogLevel(level), C.GoString(text))
+}
+
+// The context's last holder is gone.
+//
+//export tptgoDone
+func tptgoDone(user C.uintptr_t) {
+	r := cgo.Handle(user).Value().(*root)
+	if r.allocator != 0 {
+		r.allocator.Delete()
+	}
+	r.self.Delete()
+}
+
+// memory is an allocator and the context that it is of.
+type memory struct {
+	r         *root
+	allocator Allocator
+}
+
+//export tptgoAllocate
+func tptgoAllocate(user C.uintptr_t, bytes, alignment C.size_t) (block unsafe.Pointer) {
+	m := cgo.Handle(user).Value().(*memory)
+	defer m.r.catch(nil, func() { block = nil })
+	return m.allocator.Allocate(int(bytes), int(alignment))
+}
+
+//export tptgoRelease
+func tptgoRelease(user C.uintptr_t, block unsafe.Pointer, bytes, alignment C.size_t) {
+	m := cgo.Handle(user).Value().(*memory)
+	defer m.r.catch(nil, func() {})
+	m.allocator.Release(block, int(bytes), int(alignment))
+}

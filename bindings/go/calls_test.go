@@ -1,0 +1,346 @@
+package threept_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"lib3pt/threept"
+)
+
+const longYAML = `model: {vocab_size: 256, d_model: 48, n_layers: 4, n_q_heads: 6, n_kv_heads: 3, d_ff: 96, max_seq_len: 64}
+train: {batch: 8}
+`
+
+// long is a model and so much data that its evaluation takes a second or more.
+type long struct {
+	context *threept.Context
+	model   *threept.Model
+	data    *threept.Dataset
+}
+
+func newLong(m threept.Allocator) *long {
+	c := contextOf(2)
+	if m != nil {
+		check(c.SetAllocator(m))
+	}
+	return &long{c, must(threept.NewModel(background, c, must(threept.ParseConfig(longYAML)), 1)),
+		must(threept.DatasetFromTokens(background, c, slices.Repeat([]int32{1, 2, 3, 4, 5}, 100000)))}
+}
+
+func (l *long) evaluate(ctx context.Context, windows int) (threept.Evaluation, error) {
+	return l.model.Evaluate(ctx, nil, l.data, 64, windows)
+}
+
+func TestTwoGoroutines(t *testing.T) {
+	model := newLong(nil).model
+	continued := func() []int32 {
+		decoder := must(model.NewDecoder(0))
+		defer decoder.Close()
+		check(decoder.Feed(background, 1, 2, 3))
+		return generated(decoder, 60)
+	}
+	alone := continued()
+	var group sync.WaitGroup
+	for range 2 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for range 5 {
+				if !slices.Equal(continued(), alone) {
+					t.Error("other tokens than alone")
+				}
+			}
+		}()
+	}
+	group.Wait()
+}
+
+func TestOneDecoderOfTwoGoroutines(t *testing.T) {
+	model := newLong(nil).model
+	decoder := must(model.NewDecoder(0))
+	var fed, busy atomic.Int64
+	var group sync.WaitGroup
+	for range 2 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for range 30 {
+				switch err := decoder.Feed(background, 1); {
+				case err == nil:
+					fed.Add(1)
+				case errors.Is(err, threept.ErrBusy):
+					busy.Add(1)
+				default:
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	group.Wait()
+	if position := must(decoder.Position()); int64(position) != fed.Load() || fed.Load()+busy.Load() != 60 {
+		t.Errorf("%d tokens are held; %d were fed, %d refused", position, fed.Load(), busy.Load())
+	}
+}
+
+func TestCancelEndsOneCall(t *testing.T) {
+	l := newLong(nil)
+	const windows = 400
+	alone := must(l.evaluate(background, windows))
+	ctx, cancel := context.WithCancel(background)
+	ended := make(chan error, 1)
+	go func() { ended <- only(l.evaluate(ctx, 0)) }()
+	time.Sleep(20 * time.Millisecond)
+	cancel()
+	if beside := must(l.evaluate(background, windows)); beside != alone {
+		t.Errorf("%v beside a cancelled call, %v alone", beside, alone)
+	}
+	err := <-ended
+	if !errors.Is(err, threept.ErrCancelled) || !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestCallInsideACancelledCall(t *testing.T) {
+	outer, inner := newLong(nil), newLong(nil)
+	ctx, cancel := context.WithCancel(background)
+	var inside error
+	check(outer.context.SetProgress(func(threept.ID, float64) bool {
+		if ctx.Err() == nil {
+			cancel()
+			inside = only(inner.evaluate(background, 400))
+		}
+		return true
+	}))
+	if _, err := outer.evaluate(ctx, 0); !errors.Is(err, context.Canceled) || inside != nil {
+		t.Errorf("outside %v, inside %v", err, inside)
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	ctx, cancel := context.WithTimeout(background, 20*time.Millisecond)
+	defer cancel()
+	if _, err := newLong(nil).evaluate(ctx, 0); !errors.Is(err, threept.ErrCancelled) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+func TestCauseOfACancelledContext(t *testing.T) {
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(background)
+	cancel(cause)
+	o := newObjects(nil)
+	defer o.close()
+	if err := o.decoder.Feed(ctx, 1); !errors.Is(err, cause) || !errors.Is(err, threept.ErrCancelled) {
+		t.Error(err)
+	}
+	if must(o.decoder.Position()) != 0 {
+		t.Error("the token was fed")
+	}
+}
+
+func TestContextCancelEndsAll(t *testing.T) {
+	l := newLong(nil)
+	check(l.context.Cancel(true))
+	_, err := l.evaluate(background, 0)
+	if !errors.Is(err, threept.ErrCancelled) || errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	check(l.context.Cancel(false))
+	must(l.evaluate(background, 1))
+}
+
+func TestProgress(t *testing.T) {
+	l := newLong(nil)
+	var most float64
+	check(l.context.SetProgress(func(on threept.ID, done float64) bool {
+		if on != l.model.ID() {
+			t.Errorf("progress on %x, not %x", on, l.model.ID())
+		}
+		if err := l.context.SetThreads(1); !errors.Is(err, threept.ErrBusy) {
+			t.Errorf("a setting inside a call: %v", err)
+		}
+		if !math.IsNaN(done) {
+			most = max(most, done)
+		}
+		return most == 0
+	}))
+	if _, err := l.evaluate(background, 0); !errors.Is(err, threept.ErrCancelled) || most <= 0 || most > 1 {
+		t.Errorf("%v at %v", err, most)
+	}
+	check(l.context.SetProgress(nil))
+	must(l.evaluate(background, 1))
+}
+
+// caught is what f panics with.
+func caught(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
+
+func TestPanicInProgress(t *testing.T) {
+	l := newLong(nil)
+	check(l.context.SetProgress(func(threept.ID, float64) bool { panic("stop") }))
+	if value := caught(func() { l.evaluate(background, 0) }); value != "stop" {
+		t.Errorf("the caller got %v", value)
+	}
+	check(l.context.SetProgress(nil))
+	must(l.evaluate(background, 1))
+}
+
+func TestLogAndItsPanic(t *testing.T) {
+	c := contextOf(1)
+	var texts []string
+	check(c.SetLog(func(level threept.LogLevel, text string) { texts = append(texts, text) }))
+	config := must(threept.ParseConfig(smallYAML))
+	must(threept.NewModel(background, c, config, 1))
+	if len(texts) == 0 || texts[0] == "" {
+		t.Error("no message of a new model")
+	}
+	check(c.SetLog(func(threept.LogLevel, string) { panic("stop") }))
+	if value := caught(func() { threept.NewModel(background, c, config, 1) }); value != "stop" {
+		t.Errorf("the caller got %v", value)
+	}
+	check(c.SetLog(nil))
+	must(threept.NewModel(background, c, config, 1))
+}
+
+// broken panics when it is asked for memory.
+type broken struct {
+	threept.CMemory
+	on atomic.Bool
+}
+
+func (m *broken) Allocate(bytes, alignment int) unsafe.Pointer {
+	if m.on.Load() {
+		panic("no memory")
+	}
+	return m.CMemory.Allocate(bytes, alignment)
+}
+
+func TestPanicInAllocator(t *testing.T) {
+	c, m := contextOf(1), &broken{}
+	check(c.SetAllocator(m))
+	config := must(threept.ParseConfig(smallYAML))
+	m.on.Store(true)
+	if value := caught(func() { threept.NewModel(background, c, config, 1) }); value != "no memory" {
+		t.Errorf("the caller got %v", value)
+	}
+	m.on.Store(false)
+	must(threept.NewModel(background, c, config, 1))
+}
+
+func TestCallbacksAreReleased(t *testing.T) {
+	var gone atomic.Int64
+	kept := func() func() {
+		object := new([64]byte)
+		runtime.AddCleanup(object, func(int) { gone.Add(1) }, 0)
+		return func() { object[0]++ }
+	}
+	func() {
+		c := must(threept.NewContext())
+		log, progress := kept(), kept()
+		check(c.SetLog(func(threept.LogLevel, string) { log() }))
+		check(c.SetProgress(func(threept.ID, float64) bool { progress(); return true }))
+		check(c.Close())
+	}()
+	for end := time.Now().Add(20 * time.Second); gone.Load() != 2; {
+		if time.Now().After(end) {
+			t.Fatalf("%d of 2 are released", gone.Load())
+		}
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestWrongArguments(t *testing.T) {
+	o := newObjects(nil)
+	defer o.close()
+	check(o.trainer.Forward(background, someTokens, 2, 4))
+	state := uint64(1)
+	for name, err := range map[string]error{
+		"NUL in a key":       o.config.Set("model\x00", "1"),
+		"NUL in a path":      o.model.Save(background, "a\x00b"),
+		"few tokens":         o.trainer.Forward(background, someTokens, 2, 5),
+		"few targets":        only(o.trainer.Loss(background, someTokens[:7])),
+		"few of a product":   o.trainer.Forward(background, someTokens, math.MinInt, 2),
+		"few rows":           o.data.Random(&state, 1, 2, someTokens[:2], nil),
+		"no decoder":         only(threept.FeedMany(background, nil, nil)),
+		"a nil decoder":      only(threept.FeedMany(background, []*threept.Decoder{o.decoder, nil}, []int32{1, 1})),
+		"no description":     only(threept.NewModel(background, o.context, nil, 1)),
+		"no dataset":         only(o.model.Evaluate(background, nil, nil, 2, 0)),
+		"no optimizer":       o.trainer.SaveCheckpoint(background, nil, "x", nil),
+		"no target":          o.decoder.CopyTo(nil),
+		"no allocator":       o.context.SetAllocator(nil),
+		"positions below 0":  only(o.model.NewDecoder(-1)),
+		"threads beyond int": o.context.SetThreads(1<<32 + 1),
+		"a window below 0":   only2(o.data.Window(0, -1)),
+		"a profile below 0":  only(o.model.DCProfile(0, -1)),
+	} {
+		if !errors.Is(err, threept.ErrArgument) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestErrorsOfStatus(t *testing.T) {
+	_, err := threept.ParseConfig("model: {d_model: 25}\n")
+	var e *threept.Error
+	if !errors.As(err, &e) || e.Status != threept.ErrConfig || !errors.Is(err, threept.ErrConfig) || errors.Is(err, threept.ErrIO) {
+		t.Fatal(err)
+	}
+	if err.Error() != "TPT_E_CONFIG: "+e.Message || !strings.HasPrefix(e.Message, "line 1: ") {
+		t.Error(err)
+	}
+}
+
+func TestErrorsOfManyGoroutines(t *testing.T) {
+	config := must(threept.NewConfig())
+	var group sync.WaitGroup
+	for g := range 16 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			key := fmt.Sprintf("key%d.of.mine", g)
+			for range 1000 {
+				if err := only(config.Get(key)); !strings.Contains(err.Error(), key) {
+					t.Errorf("%s: %v", key, err)
+					return
+				}
+				runtime.Gosched()
+			}
+		}()
+	}
+	group.Wait()
+}
+
+func TestLoopsMayStop(t *testing.T) {
+	o := newObjects(nil)
+	defer o.close()
+	check(o.decoder.Feed(background, 1))
+	for range o.decoder.Generate(background, 5) {
+		break
+	}
+	if must(o.decoder.Position()) != 2 {
+		t.Error("a loop that stopped fed on")
+	}
+	var last error
+	pieces := 0
+	for _, err := range o.tokenizer.Stream(background, nil, o.decoder.Generate(background, 100)) {
+		last = err
+		pieces++
+	}
+	if !errors.Is(last, threept.ErrArgument) || pieces != 7 { // room for 8, and the error
+		t.Errorf("%d pieces, then %v", pieces, last)
+	}
+}

@@ -1,0 +1,167 @@
+package threept
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"iter"
+	"unsafe"
+)
+
+// Decoder is a sequence in progress: keys and values of its tokens, the logits after the last, a sampler.
+type Decoder struct {
+	*handle
+	vocab int
+}
+
+var decoderKind = &kind{"decoder", func(p unsafe.Pointer) { C.tpt_decoder_destroy((*C.tpt_decoder)(p)) }}
+
+func (d *Decoder) c() *C.tpt_decoder {
+	if d == nil {
+		return nil
+	}
+	return (*C.tpt_decoder)(d.p)
+}
+
+func (d *Decoder) use(exclusive bool) use {
+	if d == nil {
+		return use{}
+	}
+	return use{d.handle, exclusive}
+}
+
+// NewDecoder makes an empty sequence with room for maxPositions tokens, max_seq_len where it is 0, and greedy sampling.
+func (m *Model) NewDecoder(maxPositions int) (*Decoder, error) {
+	h, err := m.create(nil, shared, decoderKind, nil, func(out *unsafe.Pointer) C.tpt_status {
+		return C.tpt_decoder_create(m.c(), C.size_t(maxPositions), (**C.tpt_decoder)(unsafe.Pointer(out)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Decoder{h, m.shape.vocab}, nil
+}
+
+// Close ends the sequence.
+func (d *Decoder) Close() error { return d.close() }
+
+// LastError is the text of the last failed call on the decoder, "" where none has failed.
+func (d *Decoder) LastError() (string, error) { return d.lastError() }
+
+// ID is the decoder in a progress function.
+func (d *Decoder) ID() ID { return d.id() }
+
+// CopyTo copies positions, cache, last logits, sampler and its random state to a decoder of the same model: a way to
+// branch.
+func (d *Decoder) CopyTo(target *Decoder) error {
+	return d.do(nil, exclusive, func() C.tpt_status { return C.tpt_decoder_copy(d.c(), target.c()) }, target.use(exclusive))
+}
+
+// Feed takes a prompt or one token. A failed one leaves the decoder as it was.
+func (d *Decoder) Feed(ctx context.Context, tokens ...int32) error {
+	return d.do(ctx, exclusive, func() C.tpt_status {
+		return C.tpt_decoder_feed(d.c(), ids(tokens), C.size_t(len(tokens)), nil)
+	})
+}
+
+// FeedLogits is Feed and gives the V logits after the last token, borrowed until the next call on the decoder.
+func (d *Decoder) FeedLogits(ctx context.Context, tokens ...int32) (View, error) {
+	var view View
+	err := d.do(ctx, exclusive, func() C.tpt_status {
+		var logits *C.float
+		status := C.tpt_decoder_feed(d.c(), ids(tokens), C.size_t(len(tokens)), &logits)
+		view = d.view(logits, d.vocab, passing)
+		return status
+	})
+	return view, err
+}
+
+// FeedMany feeds tokens[i] to decoders[i], different decoders of one model: the bits of single feeds, all or none. It
+// gives the logits of each, borrowed until the next call on that decoder.
+func FeedMany(ctx context.Context, decoders []*Decoder, tokens []int32) ([]View, error) {
+	if len(decoders) == 0 || len(decoders) != len(tokens) || decoders[0] == nil {
+		return nil, argument("there are %d decoders and %d tokens; as many of both, at least 1, and no nil are needed", len(decoders), len(tokens))
+	}
+	others := make([]use, len(decoders))
+	raw := make([]*C.tpt_decoder, len(decoders))
+	logits := make([]*C.float, len(decoders))
+	views := make([]View, len(decoders))
+	for i, d := range decoders[1:] {
+		others[i+1] = d.use(exclusive)
+	}
+	err := decoders[0].do(ctx, exclusive, func() C.tpt_status {
+		for i, d := range decoders {
+			raw[i] = d.c()
+		}
+		status := C.tpt_decoder_feed_many(&raw[0], C.size_t(len(raw)), ids(tokens), &logits[0])
+		for i := range views {
+			if status == C.TPT_OK {
+				views[i] = decoders[i].view(logits[i], decoders[i].vocab, passing)
+			}
+		}
+		return status
+	}, others...)
+	if err != nil {
+		return nil, err
+	}
+	return views, nil
+}
+
+// Score feeds tokens and says how likely they were: ln P(token | what was before it), 0 at position 0.
+func (d *Decoder) Score(ctx context.Context, tokens ...int32) ([]float64, error) {
+	likely := make([]float64, len(tokens))
+	err := d.do(ctx, exclusive, func() C.tpt_status {
+		return C.tpt_decoder_score(d.c(), ids(tokens), C.size_t(len(tokens)), doubles(likely))
+	})
+	return likely, err
+}
+
+// Rewind forgets what is at and after a position, and the last logits. The sampler stays.
+func (d *Decoder) Rewind(position int) error {
+	return d.do(nil, exclusive, func() C.tpt_status { return C.tpt_decoder_rewind(d.c(), C.size_t(position)) })
+}
+
+// Position is how many tokens are held.
+func (d *Decoder) Position() (int, error) {
+	var position C.size_t
+	err := d.do(nil, shared, func() C.tpt_status { return C.tpt_decoder_position(d.c(), &position) })
+	return int(position), err
+}
+
+// Sampling is how Sample chooses: temperature, then TopK, then TopP.
+type Sampling struct {
+	Temperature float64 // logits are divided by it; 0: greedy
+	TopK        int     // so many candidates, the likeliest; 0: all
+	TopP        float64 // the smallest set whose share reaches it; 1: all. 0 leaves the likeliest alone
+	Seed        uint64  // of the draws
+}
+
+// SetSampling sets it and restarts the random state.
+func (d *Decoder) SetSampling(s Sampling) error {
+	return d.do(nil, exclusive, func() C.tpt_status {
+		return C.tpt_decoder_set_sampling(d.c(), C.double(s.Temperature), clamp(s.TopK), C.double(s.TopP), C.uint64_t(s.Seed))
+	})
+}
+
+// Sample chooses a token by the last feed's logits; it does not feed it.
+func (d *Decoder) Sample() (int32, error) {
+	var token C.int32_t
+	err := d.do(nil, exclusive, func() C.tpt_status { return C.tpt_decoder_sample(d.c(), &token) })
+	return int32(token), err
+}
+
+// Generate goes on for count tokens: each is sampled, fed, and then given to the loop. An error is the last that the loop
+// gets.
+func (d *Decoder) Generate(ctx context.Context, count int) iter.Seq2[int32, error] {
+	return func(yield func(int32, error) bool) {
+		for range count {
+			token, err := d.Sample()
+			if err == nil {
+				err = d.Feed(ctx, token)
+			}
+			if !yield(token, err) || err != nil {
+				return
+			}
+		}
+	}
+}

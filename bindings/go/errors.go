@@ -1,0 +1,84 @@
+package threept
+
+// #cgo pkg-config: 3pt
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// Status is what a call came to. It is an error, for errors.Is. Treat an unknown one as a failure.
+type Status int32
+
+const (
+	OK             Status = C.TPT_OK
+	ErrArgument    Status = C.TPT_E_ARGUMENT    // an argument is out of its range, or nil
+	ErrMemory      Status = C.TPT_E_MEMORY      // an allocation failed; the object is as before the call
+	ErrIO          Status = C.TPT_E_IO          // the system refused to open, read, write, sync or rename
+	ErrFormat      Status = C.TPT_E_FORMAT      // a file is not what it must be
+	ErrConfig      Status = C.TPT_E_CONFIG      // a description is wrong or contradicts itself
+	ErrState       Status = C.TPT_E_STATE       // the call has no sense now
+	ErrUnsupported Status = C.TPT_E_UNSUPPORTED // right, but not something this build, model or version does
+	ErrNumeric     Status = C.TPT_E_NUMERIC     // a loss or gradient is not finite; weights and moments are untouched
+	ErrCancelled   Status = C.TPT_E_CANCELLED   // a context.Context, the progress function or Context.Cancel ended the call
+	ErrInternal    Status = C.TPT_E_INTERNAL    // a bug of the library
+)
+
+// Error is the status's name, "TPT_E_IO".
+func (s Status) Error() string {
+	return C.GoString(C.tpt_status_name(C.tpt_status(s)))
+}
+
+var (
+	// ErrClosed is the error of a call on an object after its Close.
+	ErrClosed = errors.New("closed")
+	// ErrBusy is the error of a call that needs an object alone while another one uses it.
+	ErrBusy = errors.New("in use by another call")
+	// ErrStale is the error of a View whose memory the library has used again.
+	ErrStale = errors.New("the borrowed memory has been used again by a later call")
+)
+
+// Error is a failure of a call: what was wrong, where, and what is allowed.
+type Error struct {
+	Status  Status
+	Message string
+	cause   error // of a call that a context.Context ended: the context's
+}
+
+// Error is the name of the status and the message.
+func (e *Error) Error() string { return e.Status.Error() + ": " + e.Message }
+
+// Is tells errors.Is that the error is its Status.
+func (e *Error) Is(target error) bool {
+	status, ok := target.(Status)
+	return ok && status == e.Status
+}
+
+// Unwrap gives the cause of the context.Context that ended the call, else nil.
+func (e *Error) Unwrap() error { return e.cause }
+
+// failure is the calling thread's last one. The thread is locked since the call.
+func failure(status Status, ctx context.Context) *Error {
+	e := &Error{Status: status, Message: C.GoString(C.tpt_error_message())}
+	if status == ErrCancelled && ctx != nil && ctx.Err() != nil {
+		e.cause = context.Cause(ctx)
+	}
+	return e
+}
+
+func argument(format string, values ...any) *Error {
+	return &Error{Status: ErrArgument, Message: fmt.Sprintf(format, values...)}
+}
+
+// exact refuses a slice that has not batch x seq elements, before the library would read or write past its end.
+func exact(name string, length, batch, seq int) error {
+	high, low := bits.Mul(uint(batch), uint(seq))
+	if high != 0 || low != uint(length) {
+		return argument("%s has %d elements; batch x seq, %d x %d, is needed", name, length, batch, seq)
+	}
+	return nil
+}

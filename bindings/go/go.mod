@@ -1,0 +1,3 @@
+module lib3pt/threept
+
+go 1.24

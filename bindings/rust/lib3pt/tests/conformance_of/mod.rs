@@ -1,0 +1,12 @@
+pub mod checkpoint;
+pub mod config;
+pub mod decode;
+pub mod errors;
+pub mod evaluate;
+pub mod forward;
+pub mod geometry;
+pub mod stage;
+pub mod tokenizer;
+pub mod train;
+pub mod training;
+pub mod values;

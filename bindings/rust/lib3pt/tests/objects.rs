@@ -1,0 +1,202 @@
+//! Lives, loans and threads of objects.
+mod support;
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use lib3pt::{
+    Config, Context, Dataset, Decoder, Model, Optimizer, Result, Sampling, Status, Tokenizer,
+    Trainer,
+};
+use support::{config, model, TOKENS};
+
+const WEIGHTS: &str = "blocks.1.attn.q.weight";
+
+#[test]
+fn objects_go_from_thread_to_thread() {
+    fn check<T: Send + Sync>() {}
+    check::<Context>();
+    check::<lib3pt::CancelHandle>();
+    check::<Config>();
+    check::<Model>();
+    check::<Trainer>();
+    check::<Optimizer>();
+    check::<Decoder>();
+    check::<Dataset>();
+    check::<Tokenizer>();
+    check::<lib3pt::Error>();
+}
+
+fn greedy(model: &Model) -> Vec<i32> {
+    let mut decoder = Decoder::create(model, 0).unwrap();
+    decoder.feed(&TOKENS[..3]).unwrap();
+    decoder.generate().collect::<Result<_>>().unwrap()
+}
+
+#[test]
+fn objects_outlive_what_they_were_made_from() {
+    let context = Context::new().unwrap();
+    let model = model(&context);
+    let expected = greedy(&model);
+    let mut trainer = Trainer::create(&model, None).unwrap();
+    let mut decoder = Decoder::create(&model, 0).unwrap();
+    let optimizer = Optimizer::create(&mut trainer, None).unwrap();
+    drop((context, model, trainer));
+    decoder.feed(&TOKENS[..3]).unwrap();
+    assert_eq!(decoder.generate().collect::<Result<Vec<_>>>().unwrap(), expected);
+    assert_eq!(optimizer.step_count().unwrap(), 0);
+}
+
+#[test]
+fn objects_decoders_of_one_model_on_two_threads() {
+    let model = model(None);
+    let expected = greedy(&model);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    assert_eq!(greedy(&model), expected);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn objects_weights_written_between_reads() {
+    let model = model(None);
+    let weights = model.get_tensor(WEIGHTS).unwrap();
+    let expected = greedy(&model);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..50 {
+                assert_eq!(greedy(&model), expected); // the same weights are written
+            }
+        });
+        for _ in 0..200 {
+            model.set_tensor(WEIGHTS, &weights).unwrap();
+        }
+    });
+}
+
+#[test]
+fn objects_parameters_hold_the_weights() {
+    let model = model(None);
+    let mut decoder = Decoder::create(&model, 0).unwrap();
+    let parameters = model.parameters().unwrap();
+    let error = decoder.feed(&TOKENS).unwrap_err();
+    assert_eq!(error.status(), Status::STATE);
+    assert!(error.message().contains("Parameters"), "{error}");
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            sender.send(decoder.feed(&TOKENS).map(|logits| logits.len())).unwrap();
+        });
+        assert!(receiver.recv_timeout(Duration::from_millis(50)).is_err(), "it did not wait");
+        drop(parameters);
+        assert_eq!(receiver.recv().unwrap(), Ok(256));
+    });
+}
+
+#[test]
+fn objects_parameters_are_written() {
+    let model = model(None);
+    model.parameters().unwrap()[0] = 0.25;
+    let first = &model.tensors().unwrap()[0].name;
+    assert_eq!(model.get_tensor(first).unwrap()[0], 0.25);
+}
+
+#[test]
+fn objects_an_optimizer_steps_its_own_trainer() {
+    let model = model(None);
+    let mut trainer = Trainer::create(&model, None).unwrap();
+    let mut other = Trainer::create(&model, None).unwrap();
+    let mut optimizer = Optimizer::create(&mut trainer, None).unwrap();
+    let error = optimizer.step(&mut other).unwrap_err();
+    assert_eq!(error.status(), Status::ARGUMENT);
+    assert!(optimizer.step(&mut trainer).is_ok());
+    assert_eq!(optimizer.step_count().unwrap(), 1);
+}
+
+#[test]
+fn objects_gradients_are_the_trainers() {
+    let model = model(None);
+    let mut trainer = Trainer::create(&model, None).unwrap();
+    trainer.gradients().unwrap().fill(2.0);
+    assert_eq!(trainer.get_gradient(WEIGHTS).unwrap(), vec![2.0; 24 * 24]);
+}
+
+#[test]
+fn objects_counts_are_compared() {
+    let mut trainer = Trainer::create(&model(None), None).unwrap();
+    let error = trainer.forward(&TOKENS, 2, 3).unwrap_err();
+    assert_eq!(error.to_string(), "TPT_E_ARGUMENT: tokens has 8 elements; 6 are needed");
+    assert!(trainer.accumulate(&TOKENS, &TOKENS[..7], 2, 4).is_err());
+    trainer.forward(&TOKENS, 2, 4).unwrap();
+    assert!(trainer.forward(&TOKENS, usize::MAX, 2).is_err());
+    let error = trainer.loss(&TOKENS[..7]).unwrap_err();
+    assert_eq!(error.to_string(), "TPT_E_ARGUMENT: targets has 7 elements; 8 are needed");
+    assert_eq!(trainer.loss(&TOKENS).map(f64::is_finite), Ok(true));
+}
+
+#[test]
+fn objects_no_texts_with_nul() {
+    let error = config().set("model.d_model", "4\0 8").unwrap_err();
+    assert_eq!(error.to_string(), "TPT_E_ARGUMENT: value has a NUL byte");
+    assert!(Model::load(None, "a\0b", None).is_err());
+}
+
+#[test]
+fn objects_empty_arguments() {
+    assert_eq!(Dataset::from_tokens(None, &[]).unwrap().count(), Ok(0));
+    assert_eq!(Config::parse("").unwrap().format(), Config::new().unwrap().format());
+    let tokenizer = Tokenizer::bytes(None).unwrap();
+    assert_eq!(tokenizer.encode("").unwrap(), []);
+    assert_eq!(tokenizer.decode(&[]).unwrap(), "");
+    assert!(Decoder::feed_many([], &[]).is_err());
+}
+
+#[test]
+fn objects_a_stream_ends_when_full() {
+    let mut decoder = Decoder::create(&model(None), 8).unwrap();
+    decoder.set_sampling(Sampling { temperature: 1.0, ..Default::default() }).unwrap();
+    let tokenizer = Tokenizer::bytes(None).unwrap();
+    assert_eq!(decoder.stream(&tokenizer, "Three").unwrap().count(), 3);
+    assert_eq!(decoder.position(), Ok(8));
+}
+
+#[test]
+fn objects_a_stream_ends_after_an_error() {
+    let mut decoder = Decoder::create(&model(None), 8).unwrap();
+    let mut tokens = decoder.generate(); // nothing was fed
+    assert_eq!(tokens.next().unwrap().unwrap_err().status(), Status::STATE);
+    assert!(tokens.next().is_none());
+}
+
+#[test]
+fn objects_keep_their_last_error() {
+    let mut decoder = Decoder::create(&model(None), 0).unwrap();
+    assert_eq!(decoder.last_error().unwrap(), "");
+    let error = decoder.feed(&[256]).unwrap_err();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert_eq!(decoder.last_error().unwrap(), error.message());
+            assert_eq!(lib3pt::error_message(), "");
+        });
+    });
+}
+
+#[test]
+fn objects_long_results_are_asked_for_again() {
+    let user = vec![7; 10_000];
+    let path = std::env::temp_dir().join(format!("lib3pt-rust-{}-user", std::process::id()));
+    let model = model(None);
+    let mut trainer = Trainer::create(&model, None).unwrap();
+    let mut optimizer = Optimizer::create(&mut trainer, None).unwrap();
+    trainer.save_checkpoint(&optimizer, &path, &user).unwrap();
+    let read = trainer.load_checkpoint(&mut optimizer, &path);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(read.unwrap(), user);
+    assert!(config().format().unwrap().len() > 511);
+}
