@@ -157,6 +157,7 @@ WAYS = {"files": (files, "pkg-config"), "pkg-config": (pkg_config, "pkg-config")
 
 
 def main():
+    os.environ.pop("LD_LIBRARY_PATH", None)  # Meson's, which would put this build's library before the one made here
     way, (root, build, work) = sys.argv[1], (Path(word).resolve() for word in sys.argv[2:])
     skipped = []
     if way == "subproject":
