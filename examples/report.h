@@ -43,7 +43,7 @@ static inline void report_line(const report *r, const figures *f, FILE *to) {
 
 static inline void report_step(report *r, const figures *f, double share_at_start) {
   double used = now() - r->began, done = f->share - share_at_start;
-  double left = done > 0 ? used / done * (1 - f->share) : 0;
+  double left = done > 0 ? fmax(0, used / done * (1 - f->share)) : 0;
   /* A running mean over some 20 steps, started at the first loss. */
   r->smooth_loss += (f->loss - r->smooth_loss) /
                     (f->step - r->first_step < 20 ? (double)(f->step - r->first_step) : 20.0);
