@@ -208,7 +208,7 @@ extern "C" {
     pub fn tpt_context_destroy(context: *mut tpt_context);
 }
 extern "C" {
-    #[doc = " Threads of a call, the caller's own among them. Only while idle.\n   threads   1 to 256 start so many, also more than there are processors; 0 (default): the smaller\n             of affinity mask and cgroup quota (rounded down, at least 1), found out at the first\n             use. Else ARGUMENT\n Threads that run end before the call returns. A result's bits do not depend on this number."]
+    #[doc = " Threads of a call, the caller's own among them. Only while idle.\n   threads   1 to 256 start so many, also more than there are processors; 0 (default): the smaller\n             of affinity mask and cgroup quota (rounded down, at least 1), found out at the first\n             use. Else ARGUMENT\n The threads of the former setting end before the call returns. A result's bits do not depend on\n this number."]
     pub fn tpt_context_set_threads(context: *mut tpt_context, threads: i32) -> tpt_status;
 }
 extern "C" {
