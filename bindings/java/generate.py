@@ -4,12 +4,15 @@
   generate.py            compares the files with what it would write; status 1 where they differ
   generate.py --write    writes them
 """
-import json
 import pathlib
 import sys
 import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent))
+import interface as shared  # noqa: E402
+
 OUT = HERE / "src/main/java/lib3pt"
 MADE = "// Generated from interface/3pt.json by bindings/java/generate.py; do not edit.\n"
 WIDTH = 100
@@ -217,17 +220,6 @@ def files(interface):
         yield OUT / f"{PUBLIC_ENUMS[enum['name']][0]}.java", public_enum(enum)
 
 
-def main():
-    interface = json.loads((HERE / "../../interface/3pt.json").read_text())
-    differ = 0
-    for path, text in files(interface):
-        if "--write" in sys.argv[1:]:
-            path.write_text(text)
-        elif not path.exists() or path.read_text() != text:
-            print(f"{path.relative_to(HERE)} is not what 3pt.json says: run bindings/java/generate.py --write")
-            differ = 1
-    return differ
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    made = files(shared.read().facts)
+    sys.exit(shared.main({str(path.relative_to(HERE)): text for path, text in made}, __file__))

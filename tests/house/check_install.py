@@ -11,7 +11,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from installed import (CC_OF, CORES, KINDS, STANDARD, Tree, at_once, compilers_here, emptied, needs_library, run, sources)
+from installed import (CC_OF, CORES, KINDS, OUTSIDE, STANDARD, Tree, at_once, compilers_here, emptied, needs_library, run,
+                       sources)
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 FILES = ("lib3pt.so", "lib3pt.so.1", "lib3pt.a", "pkgconfig/3pt.pc", "cmake/3pt/3ptConfig.cmake",
@@ -141,7 +142,7 @@ def subproject(root, work):
     shutil.make_archive(archives / inside.name, "xztar", work, inside.name)
     shutil.rmtree(inside)
     shutil.copy(root / "packaging/3pt.wrap", source / "subprojects")
-    nowhere = dict(os.environ, PKG_CONFIG_PATH="", CC="gcc", CXX="g++")
+    nowhere = dict(OUTSIDE, PKG_CONFIG_PATH="", CC="gcc", CXX="g++")
     run(["meson", "setup", "--force-fallback-for=3pt", folder, source], env=nowhere)
     run(["ninja", "-j", CORES, "-C", folder])
     made = [path.name for path in folder.rglob("*") if path.is_file() and os.access(path, os.X_OK)
@@ -157,7 +158,6 @@ WAYS = {"files": (files, "pkg-config"), "pkg-config": (pkg_config, "pkg-config")
 
 
 def main():
-    os.environ.pop("LD_LIBRARY_PATH", None)  # Meson's, which would put this build's library before the one made here
     way, (root, build, work) = sys.argv[1], (Path(word).resolve() for word in sys.argv[2:])
     skipped = []
     if way == "subproject":

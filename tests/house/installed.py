@@ -13,10 +13,12 @@ STANDARD = {"c": "c11", "cpp": "c++17"}
 KINDS = ("shared", "static")
 DOWNSTREAM = Path(__file__).resolve().parent / "downstream"
 CORES = len(os.sched_getaffinity(0))
+# Without Meson's path to this build's library, which would come before the one that a program was linked with.
+OUTSIDE = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
 
 
-def run(words, **more):
-    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, stdin=subprocess.DEVNULL, **more)
+def run(words, env=OUTSIDE, **more):
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, stdin=subprocess.DEVNULL, env=env, **more)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, words))}: status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout.strip()
@@ -48,7 +50,7 @@ class Tree:
         self.pc = next(self.prefix.rglob("3pt.pc"), None) or sys.exit("no 3pt.pc was installed")
         self.libdir = self.pc.parent.parent
         # Nothing but this tree is seen: neither other .pc files nor another lib3pt.
-        self.env = dict(os.environ, PKG_CONFIG_LIBDIR=str(self.pc.parent), LD_LIBRARY_PATH=str(self.libdir))
+        self.env = dict(OUTSIDE, PKG_CONFIG_LIBDIR=str(self.pc.parent), LD_LIBRARY_PATH=str(self.libdir))
         for name in ("PKG_CONFIG_PATH", "PKG_CONFIG_SYSROOT_DIR", "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "DESTDIR"):
             self.env.pop(name, None)
 
