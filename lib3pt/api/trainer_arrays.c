@@ -6,10 +6,6 @@
 
 /* ---- gradients ---- */
 
-static tpti_run run_of(const tpt_trainer *t) {
-  return tpti_context_run(t->context, t, t->acts.scratch, t->acts.pack);
-}
-
 static tpt_status clear(tpt_trainer *t, tpti_run run) {
   tpti_flat_clear(&run, t->gradients, t->model->net.params.count);
   return tpti_run_status(&run);
@@ -17,13 +13,13 @@ static tpt_status clear(tpt_trainer *t, tpti_run run) {
 
 /* Where no host looks on, clearing waits for the backward, which overwrites nearly all of it. */
 static tpt_status blank(tpt_trainer *t) {
-  tpti_run run = run_of(t);
+  tpti_run run = tpti_trainer_run(t);
   if (tpti_run_tick(&run)) t->blank = true;
   return tpti_run_status(&run);
 }
 
 static tpt_status zero_gradients(tpt_trainer *t) {
-  tpt_status status = t->shown ? clear(t, run_of(t)) : blank(t);
+  tpt_status status = t->shown ? clear(t, tpti_trainer_run(t)) : blank(t);
   t->state.spoiled = status != TPT_OK;
   return status;
 }
@@ -35,7 +31,7 @@ tpt_status tpt_trainer_zero_gradients(tpt_trainer *trainer) {
 static tpt_status gradients(tpt_trainer *t, float **values, size_t *count) {
   TPTI_NEED(values);
   TPTI_NEED(count);
-  tpti_run run = run_of(t);
+  tpti_run run = tpti_trainer_run(t);
   run.progress = NULL; /* to look is never cancelled */
   run.cancel = NULL;
   if (t->blank) clear(t, run);

@@ -51,7 +51,7 @@ void tpti_decode_attend(tpti_run *run, const tpti_attend *a) {
   const tpti_dims *d = &a->net->dims;
   const tpti_sequence *s = a->sequence;
   size_t E = tpti_dims_E(d), KE = d->K * E;
-  attend w = {a, run->kernels, E, KE, d->D + 2 * KE, d->H / d->K};
+  attend w = {a, run->kernels, E, KE, tpti_dims_qkv(d), d->H / d->K};
   const tpti_attention shape = {.B = 1,
                                 .T = a->count,
                                 .first = a->first,

@@ -293,7 +293,7 @@ void tpti_decode_few(tpti_run *run, const tpti_network *net, tpti_decode_work *w
            .work = work,
            .rows = rows,
            .M = rows->count,
-           .qkv = d->D + 2 * d->K * tpti_dims_E(d)};
+           .qkv = tpti_dims_qkv(d)};
   count_items(&f);
   tpti_chain_run(run, &(tpti_chain){.items = f.items[EMBED] + d->L * f.block_items +
                                              f.items[NORM_F] + f.items[HEAD],

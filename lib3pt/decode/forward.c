@@ -108,7 +108,7 @@ void tpti_decode_forward(tpti_run *run, const tpti_network *net, tpti_decode_wor
             .sequence = rows->sequences[0],
             .M = rows->count,
             .first = rows->sequences[0]->position + rows->ahead,
-            .qkv = d->D + 2 * d->K * tpti_dims_E(d),
+            .qkv = tpti_dims_qkv(d),
             .eps = (float)d->norm_eps};
   tpti_parallel(run, p.M, embed_row, &p);
   for (size_t l = 0; l < d->L && !run->stopped; l++) {

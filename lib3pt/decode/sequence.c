@@ -22,8 +22,6 @@ static size_t clamp(size_t value, size_t low, size_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-static size_t qkv_width(const tpti_dims *d) { return d->D + 2 * d->K * tpti_dims_E(d); }
-
 static float *floats(tpti_plan *plan, size_t a, size_t b, size_t c) {
   size_t count;
   if (!tpti_mul(&count, a, b) || !tpti_mul(&count, count, c)) plan->overflow = true;
@@ -34,7 +32,7 @@ static float *floats(tpti_plan *plan, size_t a, size_t b, size_t c) {
 enum { SHAPES = 5 };
 
 static void list_shapes(const tpti_decode_work *w, const tpti_dims *d, size_t shapes[SHAPES][3]) {
-  const size_t all[SHAPES][3] = {{w->rows, qkv_width(d), d->D},
+  const size_t all[SHAPES][3] = {{w->rows, tpti_dims_qkv(d), d->D},
                                  {w->rows, d->D, d->D},
                                  {w->rows, 2 * d->F, d->D},
                                  {w->rows, d->D, d->F},
@@ -72,7 +70,7 @@ static void layout_work(tpti_decode_work *w, const tpti_dims *d, tpti_form form,
   w->h = floats(plan, w->rows, d->D, 1);
   w->n = floats(plan, w->rows, d->D, 1);
   w->y = floats(plan, w->rows, d->D, 1);
-  w->qkv = floats(plan, w->rows, qkv_width(d), 1);
+  w->qkv = floats(plan, w->rows, tpti_dims_qkv(d), 1);
   w->gate_up = floats(plan, w->rows, 2 * d->F, 1);
   w->act = floats(plan, w->rows, d->F, 1);
   w->cosine = floats(plan, d->L, d->D / 2, 1);

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/size.h"
+
 /* A line is a row of A or a column of B; k runs along it. Lines are packed in strips of
  * TPTI_BF16_LINES, strips in steps of TPTI_BF16_DEPTH of k. A step holds for each part, hi first,
  * two tiles, those of its first and its second 16 lines. What is missing at the ends is 0.
@@ -41,6 +43,29 @@ typedef struct tpti_bf16_product {
   const uint32_t *a, *b; /* packed, at 64 bytes */
   size_t a_strip, b_strip, steps, parts;
 } tpti_bf16_product;
+
+/* Of it strip i of A times strip j of B, `steps` steps from `first` on: up to 32 x 32 of C, to
+ * which what is not first is added. parts is p's own, a constant where the caller has made it one.
+ */
+static inline __attribute__((always_inline)) tpti_bf16_product
+tpti_bf16_block(const tpti_bf16_product *p, size_t i, size_t j, size_t first, size_t steps,
+                const size_t parts) {
+  tpti_bf16_product q = *p;
+  const size_t row = i * TPTI_BF16_LINES, column = j * TPTI_BF16_LINES;
+  q.m = tpti_least(TPTI_BF16_LINES, p->m - row);
+  q.n = tpti_least(TPTI_BF16_LINES, p->n - column);
+  q.c += row * p->c_row + column;
+  if (first > 0) {
+    q.base = q.c;
+    q.base_row = q.c_row;
+  } else if (p->base) {
+    q.base += row * p->base_row + column;
+  }
+  q.a += i * p->a_strip + first * parts * TPTI_BF16_PART;
+  q.b += j * p->b_strip + first * parts * TPTI_BF16_PART;
+  q.steps = steps;
+  return q;
+}
 
 typedef void tpti_bf16_multiply_fn(const tpti_bf16_product *p);
 tpti_bf16_multiply_fn tpti_bf16_multiply_tiles;   /* leaves no tile state behind */

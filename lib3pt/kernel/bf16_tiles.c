@@ -142,26 +142,6 @@ ALWAYS_INLINE void any_block(sums *w, const tpti_bf16_product *p, const size_t p
     block(w, p, parts, false, false);
 }
 
-/* Strip i of A times panel j of B, `steps` steps from `first` on. */
-ALWAYS_INLINE void block_at(sums *w, const tpti_bf16_product *p, size_t i, size_t j, size_t first,
-                            size_t steps, const size_t parts) {
-  tpti_bf16_product q = *p;
-  const size_t row = i * LINES, column = j * LINES;
-  q.m = tpti_least(LINES, p->m - row);
-  q.n = tpti_least(LINES, p->n - column);
-  q.c += row * p->c_row + column;
-  if (first > 0) {
-    q.base = q.c;
-    q.base_row = q.c_row;
-  } else if (p->base) {
-    q.base += row * p->base_row + column;
-  }
-  q.a += i * p->a_strip + first * parts * PART;
-  q.b += j * p->b_strip + first * parts * PART;
-  q.steps = steps;
-  any_block(w, &q, parts);
-}
-
 /* Panels `start` to `end` of B times all of A, a round of k at a time. */
 ALWAYS_INLINE void multiply_chunk(sums *w, const tpti_bf16_product *p, size_t start, size_t end,
                                   const size_t parts) {
@@ -169,7 +149,10 @@ ALWAYS_INLINE void multiply_chunk(sums *w, const tpti_bf16_product *p, size_t st
   for (size_t first = 0; first < p->steps; first += round) {
     size_t steps = tpti_least(round, p->steps - first);
     for (size_t i = 0; i * LINES < p->m; i++) {
-      for (size_t j = start; j < end; j++) block_at(w, p, i, j, first, steps, parts);
+      for (size_t j = start; j < end; j++) {
+        const tpti_bf16_product q = tpti_bf16_block(p, i, j, first, steps, parts);
+        any_block(w, &q, parts);
+      }
     }
   }
 }

@@ -67,25 +67,6 @@ static void multiply_block(const tpti_bf16_product *whole) {
   }
 }
 
-/* Strip i of A times panel j of B, `steps` steps from `first` on. */
-static void block_at(const tpti_bf16_product *p, size_t i, size_t j, size_t first, size_t steps) {
-  tpti_bf16_product q = *p;
-  const size_t row = i * LINES, column = j * LINES;
-  q.m = tpti_least(LINES, p->m - row);
-  q.n = tpti_least(LINES, p->n - column);
-  q.c += row * p->c_row + column;
-  if (first > 0) {
-    q.base = q.c;
-    q.base_row = q.c_row;
-  } else if (p->base) {
-    q.base += row * p->base_row + column;
-  }
-  q.a += i * p->a_strip + first * STEP;
-  q.b += j * p->b_strip + first * STEP;
-  q.steps = steps;
-  multiply_block(&q);
-}
-
 /* Panels of B, of which a round stays in the second level while all of A passes. */
 enum { CHUNK = 8 };
 
@@ -95,7 +76,10 @@ static void multiply_chunk(const tpti_bf16_product *p, size_t start, size_t end)
   for (size_t first = 0; first < p->steps; first += round) {
     size_t steps = tpti_least(round, p->steps - first);
     for (size_t i = 0; i * LINES < p->m; i++) {
-      for (size_t j = start; j < end; j++) block_at(p, i, j, first, steps);
+      for (size_t j = start; j < end; j++) {
+        const tpti_bf16_product q = tpti_bf16_block(p, i, j, first, steps, 1);
+        multiply_block(&q);
+      }
     }
   }
 }

@@ -235,7 +235,7 @@ void tpti_gemm_tile_blis(const tpti_gemm *whole, size_t from, size_t end, void *
 /* Large enough to use all of BLIS's pools and to last until the other threads are awake. */
 enum { WARM = 256 };
 
-/* Whole numbers from -3 to 3: their products' sums are exact in every order. */
+/* Small whole numbers: their products' sums are exact in every order. */
 static float whole_number(size_t i) { return (float)(i * i % 7) - 3; }
 
 /* Is every 61st element of a b what it must be? WARM x WARM each. */

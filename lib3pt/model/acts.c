@@ -42,15 +42,13 @@ static float *floats(tpti_plan *plan, size_t rows, size_t cols) {
   return numbers(plan, rows, cols, sizeof(float));
 }
 
-static size_t qkv_width(const tpti_dims *d) { return d->D + 2 * d->K * tpti_dims_E(d); }
-
 size_t tpti_acts_sequences(size_t T) { return T < GROUP_ROWS ? GROUP_ROWS / T : 1; }
 
 /* What recompute lets all blocks share. */
 static void layout_inside(tpti_block_acts *b, const tpti_dims *d, size_t M, tpti_plan *plan) {
   b->rstd1 = floats(plan, M, d->N);
   b->rstd2 = floats(plan, M, d->N);
-  b->qkv = floats(plan, M, qkv_width(d));
+  b->qkv = floats(plan, M, tpti_dims_qkv(d));
   b->lse = numbers(plan, M, d->H, sizeof *b->lse);
   b->y = floats(plan, M, d->D);
   b->attended = floats(plan, M, d->D);
@@ -86,7 +84,7 @@ static size_t matrix_bytes(tpti_precision precision, const size_t s[3]) {
 static size_t pack_bytes(const tpti_acts *a, const tpti_dims *d) {
   size_t M = a->group, D = d->D, bytes = 0;
   const size_t shapes[][3] = {
-      {a->chunk, d->V, D}, {M, qkv_width(d), D}, {M, D, D}, {M, 2 * d->F, D}, {M, D, d->F}};
+      {a->chunk, d->V, D}, {M, tpti_dims_qkv(d), D}, {M, D, D}, {M, 2 * d->F, D}, {M, D, d->F}};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     bytes = tpti_most(bytes, in_either(a, product_bytes, shapes[i]));
   return bytes;
@@ -98,7 +96,7 @@ static void *packed(const tpti_acts *a, size_t out, size_t in, tpti_plan *plan) 
 
 /* Room for the matrices of a block in one form. */
 static tpti_packed packed_block(const tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
-  return (tpti_packed){.qkv = packed(a, qkv_width(d), d->D, plan),
+  return (tpti_packed){.qkv = packed(a, tpti_dims_qkv(d), d->D, plan),
                        .o = packed(a, d->D, d->D, plan),
                        .gate_up = packed(a, 2 * d->F, d->D, plan),
                        .down = packed(a, d->D, d->F, plan)};
@@ -109,7 +107,7 @@ static void layout_work(tpti_acts *a, const tpti_dims *d, tpti_plan *plan) {
   const tpti_attention heads = {.H = d->H, .K = d->K, .E = tpti_dims_E(d)};
   a->n = floats(plan, G, d->D);
   a->act = floats(plan, G, d->F);
-  a->wide = floats(plan, G, tpti_most(d->F, qkv_width(d)));
+  a->wide = floats(plan, G, tpti_most(d->F, tpti_dims_qkv(d)));
   a->attention = floats(plan, tpti_attention_work_most(&heads, G, d->max_seq_len), 1);
   a->dattended = floats(plan, G, d->D);
   a->dn = floats(plan, most, d->D);

@@ -92,7 +92,7 @@ typedef void pack_form(tpti_run *run, void *packed, const float *w, size_t out, 
 static void pack(const tpti_pass *pass, size_t l, const tpti_packed *to, pack_form *form) {
   const tpti_dims *d = &pass->net->dims;
   const tpti_block_weights w = tpti_block_weights_of(pass, l);
-  form(pass->run, to->qkv, w.qkv.w, d->D + 2 * d->K * tpti_dims_E(d), d->D);
+  form(pass->run, to->qkv, w.qkv.w, tpti_dims_qkv(d), d->D);
   form(pass->run, to->o, w.o.w, d->D, d->D);
   form(pass->run, to->gate_up, w.gate_up.w, 2 * d->F, d->D);
   form(pass->run, to->down, w.down.w, d->D, d->F);

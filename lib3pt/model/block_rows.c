@@ -35,7 +35,7 @@ static tpti_block_acts acts_of(const tpti_acts *a, size_t l, const tpti_dims *d,
   size_t inside = a->recompute ? 0 : first;
   at.rstd1 += inside * d->N;
   at.rstd2 += inside * d->N;
-  at.qkv += inside * (d->D + 2 * d->K * tpti_dims_E(d));
+  at.qkv += inside * tpti_dims_qkv(d);
   at.lse += inside * d->H;
   at.y += inside * d->D;
   at.attended += inside * d->D;
@@ -54,7 +54,7 @@ tpti_block_rows tpti_block_group(const tpti_pass *pass, size_t l, const float *h
                            .w = tpti_block_weights_of(pass, l),
                            .M = g.rows,
                            .fresh = pass->fresh && g.first == 0,
-                           .qkv = d->D + 2 * d->K * tpti_dims_E(d),
+                           .qkv = tpti_dims_qkv(d),
                            .T = pass->T,
                            .at = acts_of(a, l, d, g.first),
                            .h = h + g.first * d->D,

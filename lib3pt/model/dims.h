@@ -51,4 +51,7 @@ typedef struct tpti_dims {
 static inline size_t tpti_dims_P(const tpti_dims *d) { return d->D / d->N; } /* channels a phase */
 static inline size_t tpti_dims_E(const tpti_dims *d) { return d->D / d->H; } /* channels a head */
 
+/* Channels of q, k and v side by side: D + 2 K E. */
+static inline size_t tpti_dims_qkv(const tpti_dims *d) { return d->D + 2 * d->K * tpti_dims_E(d); }
+
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "model/network.h"
 
 #define PI 3.14159265358979323846
@@ -104,7 +105,7 @@ typedef struct course {
 
 static void fold_map(course *c, tpti_task task, folding f) {
   tpti_run_at(c->run, (double)c->done / (double)c->all);
-  tpti_parallel(c->run, (f.rows + FOLD_ROWS - 1) / FOLD_ROWS, task, &f);
+  tpti_parallel(c->run, tpti_ceil_div(f.rows, FOLD_ROWS), task, &f);
   c->done += f.rows * f.cols;
 }
 
@@ -115,7 +116,7 @@ static void ones(float *values, size_t count) {
 static void fold_block(course *c, const tpti_network *net, tpti_network *folded, size_t l,
                        double *turn) {
   const tpti_dims *d = &net->dims;
-  size_t D = d->D, qkv = D + 2 * d->K * tpti_dims_E(d);
+  size_t D = d->D, qkv = tpti_dims_qkv(d);
   tpti_block_params from = tpti_params_block(&net->params, net->weights, l);
   tpti_block_view to = tpti_network_block(folded, l);
   accumulate_turn(net, l, turn);
@@ -147,7 +148,7 @@ void tpti_network_fold(tpti_run *run, const tpti_network *net, tpti_network *fol
   const tpti_dims *d = &net->dims;
   const tpti_params *from = &net->params, *to = &folded->params;
   fold_vectors(net, folded);
-  size_t D = d->D, block = 2 * D * D + 2 * d->K * tpti_dims_E(d) * D + 3 * D * d->F;
+  size_t D = d->D, block = (tpti_dims_qkv(d) + D + 3 * d->F) * D;
   course c = {.run = run, .all = 2 * d->V * D + d->L * block};
   fold_map(&c, store_rows,
            (folding){.out = tpti_network_matrix(folded, to->token_emb),

@@ -16,11 +16,11 @@
  * oracle's own cases. */
 static const double LOGITS = 1e-6, GRADIENTS = 1e-5, STEPS = 1e-4;
 
-/* What is promised of each train.precision (on a processor without matrix units all are f32): three
- * bf16 products nearly float32's result, six all of it. Of plain bf16 nothing is promised but the
- * loss curve; emulated in float64 it is within 4.5e-3 (logits) and 1.6e-2 (gradients) of the
- * oracle's own cases. `cancelling`: gradients of the cases named below, whose terms cancel to a
- * hundredth and less (float32 itself is ten times worse there). */
+/* What is promised of each train.precision (without matrix units all are f32, or bf16 is made on
+ * vectors): three bf16 products nearly float32's result, six all of it. Of plain bf16 nothing is
+ * promised but the loss curve; emulated in float64 it is within 4.5e-3 (logits) and 1.6e-2
+ * (gradients) of the oracle's own cases. `cancelling`: gradients of the cases named below, whose
+ * terms cancel to a hundredth and less (float32 itself is ten times worse there). */
 static const struct {
   const char *name;
   double logits, gradients, cancelling, loss;

@@ -10,7 +10,7 @@
 int tpti_test_main(Suite *suite);
 
 /* From here on the system gives this process no leave to use matrix units, although the processor
- * may have them: every precision is float32. */
+ * may have them: every precision is float32, or bf16 on vectors. */
 void tpti_test_refuse_tiles(void);
 
 /* For a program whose tests cannot run here: reports the whole of it as skipped, with the reason.
