@@ -62,5 +62,5 @@ const char *tpt_build_info(void) {
   size_t i = sizeof infos / sizeof infos[0] - 1;
   while (i > 0 && (strcmp(infos[i].kernels, kernels->name) || strcmp(infos[i].products, products)))
     i--;
-  return infos[i].text[tpti_amx_here() ? 2 : tpti_bf16_vectors_here()];
+  return infos[i].text[tpti_amx_here() ? 2 : tpti_bf16_vectors_fast()];
 }

@@ -46,6 +46,12 @@ static bool has_bf16(void) {
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) && has_all(a, AVX512_BF16);
 }
 
+static bool made_by_amd(void) {
+  uint32_t a, b, c, d;
+  return __get_cpuid(0, &a, &b, &c, &d) && b == signature_AMD_ebx && c == signature_AMD_ecx &&
+         d == signature_AMD_edx;
+}
+
 uint32_t tpti_cpu_flags(void) {
   enum { XSAVE_IN_USE = 1u << 27, AVX = 1u << 28 };                  /* leaf 1, ecx */
   enum { YMM_STATE = 0x6, ZMM_STATE = 0xe6 };                        /* XCR0 */
@@ -60,6 +66,7 @@ uint32_t tpti_cpu_flags(void) {
   if (flags && has_all(b, avx512) && has_all(state, ZMM_STATE)) flags |= TPTI_CPU_AVX512;
   if ((flags & TPTI_CPU_AVX512) && has_bf16()) flags |= TPTI_CPU_BF16;
   if ((flags & TPTI_CPU_BF16) && has_amx(d, state)) flags |= TPTI_CPU_AMX;
+  if ((flags & TPTI_CPU_BF16) && made_by_amd()) flags |= TPTI_CPU_BF16_FAST;
   return flags;
 }
 

@@ -12,8 +12,14 @@ enum {
   TPTI_CPU_AVX512 = 1u << 1, /* F, BW, DQ, VL */
   TPTI_CPU_NEON = 1u << 2,   /* Advanced SIMD of AArch64 */
   TPTI_CPU_BF16 = 1u << 3,   /* AVX512_BF16, and TPTI_CPU_AVX512 */
-  TPTI_CPU_AMX = 1u << 4     /* AMX-TILE and AMX-BF16, and TPTI_CPU_BF16; the system gives leave to
+  TPTI_CPU_AMX = 1u << 4,    /* AMX-TILE and AMX-BF16, and TPTI_CPU_BF16; the system gives leave to
                                 use tiles, once asked (kernel/bf16.h) */
+  TPTI_CPU_BF16_FAST = 1u << 5 /* TPTI_CPU_BF16, whose products are faster than those of floats:
+                                  those of AMD. VDPBF16PS multiplies two bf16 for each float of FMA.
+                                  It has FMA's rate on Zen 4, where products are 1.5 times as fast
+                                  as float32's, and less than half of it on Intel's, where they are
+                                  0.63 times as fast (125 GFLOP/s, 197 by FMA). The maker decides,
+                                  no clock: the bits of a product follow from it. */
 };
 
 /* Asks the processor itself (valgrind answers for its own virtual one). */

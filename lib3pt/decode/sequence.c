@@ -57,7 +57,7 @@ static size_t floats_count(const tpti_decode_work *w, const tpti_dims *d, tpti_f
   size_t most = 0, shapes[SHAPES][3];
   list_shapes(w, d, shapes);
   for (size_t i = 0; i < SHAPES && form != TPTI_FORM_F32; i++) {
-    size_t count = tpti_linear_held_floats(shapes[i][1], shapes[i][2]);
+    size_t count = tpti_linear_held_floats(w->precision, shapes[i][1], shapes[i][2]);
     if (count > most) most = count;
   }
   return most;

@@ -16,7 +16,7 @@ typedef struct tpti_decode_work {
   float *gate_up, *act;        /* [rows, 2 F], [rows, F] */
   float *cosine, *sine;        /* [L, D / 2] of the rotations */
   float *logits;               /* [head_rows, V] */
-  float *floats;               /* rows of weights that are not float32 (op/linear_held.h) */
+  float *floats;               /* expanded rows of weights (op/linear_held.h) */
   double *loss;                /* [head_rows] */
   int32_t *targets;            /* [head_rows] */
   struct tpti_sequence **list; /* [rows] the sequences of a pass */

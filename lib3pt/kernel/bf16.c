@@ -70,12 +70,12 @@ static void pack_item(void *argument, size_t item, void *scratch) {
   if (o.deep == 1) {
     size_t first = item * j->unit * TPTI_BF16_LINES;
     out += item * j->unit * j->strip;
-    o.x += first * o.line;
+    o.x = tpti_bf16_from(&o, first, 0);
     o.lines = tpti_least(j->unit * TPTI_BF16_LINES, o.lines - first);
   } else {
     size_t first = item * j->unit * TPTI_BF16_DEPTH;
     out += item * j->unit * step_pairs(j->parts);
-    o.x += first * o.deep;
+    o.x = tpti_bf16_from(&o, 0, first);
     o.k = tpti_least(j->unit * TPTI_BF16_DEPTH, o.k - first);
   }
   tpti_bf16_pack_operand(out, j->strip, &o, j->parts);
@@ -92,11 +92,15 @@ static void pack_together(tpti_run *run, uint32_t *out, size_t strip, const tpti
 
 static tpti_bf16_operand operand_a(const tpti_gemm *g) {
   return (tpti_bf16_operand){
-      .x = g->a, .line = g->a_row, .deep = g->a_col, .lines = g->m, .k = g->k};
+      .x.values = g->a, .line = g->a_row, .deep = g->a_col, .lines = g->m, .k = g->k};
 }
 static tpti_bf16_operand operand_b(const tpti_gemm *g) {
-  return (tpti_bf16_operand){
-      .x = g->b, .line = g->b_col, .deep = g->b_row, .lines = g->n, .k = g->k, .columns = true};
+  return (tpti_bf16_operand){.x = g->held ? *g->held : (tpti_matrix){.values = g->b},
+                             .line = g->b_col,
+                             .deep = g->b_row,
+                             .lines = g->n,
+                             .k = g->k,
+                             .columns = true};
 }
 
 void tpti_bf16_pack_b(tpti_run *run, void *packed, const tpti_gemm *g) {
@@ -160,7 +164,7 @@ static void multiply_round(const job *j, tpti_bf16_product *p, tpti_bf16_operand
   j->multiply(p);
   p->base = p->c;
   p->base_row = p->c_row;
-  o->x += o->k * o->deep;
+  o->x = tpti_bf16_from(o, 0, o->k);
 }
 
 static void do_item(void *argument, size_t item, void *scratch) {
@@ -169,7 +173,7 @@ static void do_item(void *argument, size_t item, void *scratch) {
   size_t other = item % j->across * j->share * TPTI_BF16_LINES;
   size_t others = (j->owned.columns ? j->g.m : j->g.n) - other;
   tpti_bf16_operand o = j->owned;
-  o.x += own * o.line;
+  o.x = tpti_bf16_from(&o, own, 0);
   o.lines = tpti_least(j->group * TPTI_BF16_LINES, o.lines - own);
   tpti_bf16_product p =
       product_of(j, own, o.lines, other, tpti_least(j->share * TPTI_BF16_LINES, others));
@@ -225,8 +229,8 @@ static void run_unpacked(tpti_run *run, const tpti_gemm *g) {
     multiply(run, &j);
     j.g.base = j.g.c;
     j.g.base_row = j.g.c_row;
-    shared.x += shared.k * shared.deep;
-    j.owned.x += j.owned.k * j.owned.deep;
+    shared.x = tpti_bf16_from(&shared, 0, shared.k);
+    j.owned.x = tpti_bf16_from(&j.owned, 0, j.owned.k);
   }
 }
 
@@ -241,6 +245,7 @@ static void copy_base(const tpti_gemm *g) {
 
 void tpti_bf16_run(tpti_run *run, const tpti_gemm *g) {
   assert(g->m > 0 && g->n > 0);
+  assert(!g->held || (g->b_row == 1 && g->b_col == g->k));
   assert((uintptr_t)(g->packed ? g->packed : run->pack) % TPTI_ALIGNMENT == 0);
   if (g->k == 0)
     copy_base(g);

@@ -13,13 +13,15 @@ bool tpti_amx_here(void);
  * when a precision other than float32 is asked for. Any number of threads may call. */
 bool tpti_amx_permit(void);
 
-/* Whether this build and this processor have vectors of bf16, which need nobody's leave. */
+/* Whether this build and this processor have vectors of bf16, which need nobody's leave; and
+ * whether products on them are faster than those of floats (TPTI_CPU_BF16_FAST). */
 bool tpti_bf16_vectors_here(void);
+bool tpti_bf16_vectors_fast(void);
 
 /* The precision in which products are made where a recipe wants this one: itself where the process
- * may use tiles (tpti_amx_permit, called for all but float32); else bf16 on vectors. They multiply
- * twice as many bf16 as floats at a time, so that the three products of bf16x3, and the six of
- * bf16x6, would be slower than the one of float32, which these then are. */
+ * may use tiles (tpti_amx_permit, called for all but float32); else bf16 on vectors where these are
+ * fast, and float32. Vectors multiply twice as many bf16 as floats at a time, so that the three
+ * products of bf16x3, and the six of bf16x6, would be slower than the one of float32. */
 tpti_precision tpti_precision_here(tpti_precision wanted);
 
 /* tpti_gemm_run, tpti_gemm_pack_b and the bytes of both in a precision other than F32, one that

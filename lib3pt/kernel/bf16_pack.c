@@ -19,18 +19,47 @@ ALWAYS_INLINE void split(uint32_t *out, size_t part, __m512 low, __m512 high, co
   }
 }
 
+/* Values at + 0 to at + 15 of x as floats, those of the mask; 0 else, whatever the scale. */
+ALWAYS_INLINE __m512 floats_at(const tpti_matrix *x, size_t at, __mmask16 mask,
+                               const tpti_form form) {
+  __m512i bits;
+  switch (form) {
+  case TPTI_FORM_BF16:
+    bits = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, (const uint16_t *)x->values + at));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 16));
+  case TPTI_FORM_INT8:
+    bits = _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, (const int8_t *)x->values + at));
+    return _mm512_maskz_mul_ps(mask, _mm512_cvtepi32_ps(bits), _mm512_set1_ps(*x->scales));
+  case TPTI_FORM_F32:
+    break;
+  }
+  return _mm512_maskz_loadu_ps(mask, (const float *)x->values + at);
+}
+
+/* Line r of a tile, up to 32 k: pairs of every part. A bf16 is its own first part. */
+ALWAYS_INLINE void split_line(uint32_t *out, size_t part, const tpti_bf16_operand *o, size_t r,
+                              const tpti_form form, const size_t parts) {
+  const tpti_matrix x = tpti_bf16_from(o, r, 0);
+  const __mmask16 low = tpti_bf16_mask(o->k),
+                  high = tpti_bf16_mask(o->k > LANES ? o->k - LANES : 0);
+  if (form == TPTI_FORM_BF16 && parts == 1) {
+    const __mmask32 both = (__mmask32)high << LANES | low;
+    _mm512_store_si512(out, tpti_bf16_paired(_mm512_maskz_loadu_epi16(both, x.values)));
+    return;
+  }
+  __m512 second = high ? floats_at(&x, LANES, high, form) : _mm512_setzero_ps();
+  split(out, part, floats_at(&x, 0, low, form), second, parts);
+}
+
 /* A tile of the first 16 lines and 32 k of o as vectors along the lines: row r of out is line r,
  * its lanes are pairs. */
 ALWAYS_INLINE void split_lines(uint32_t *out, size_t part, const tpti_bf16_operand *o,
-                               const size_t parts) {
-  const __mmask16 low = tpti_bf16_mask(o->k),
-                  high = tpti_bf16_mask(o->k > LANES ? o->k - LANES : 0);
-  for (size_t r = 0; r < LANES; r++) {
-    const float *x = o->x + r * o->line;
-    bool there = r < o->lines;
-    __m512 first = there ? _mm512_maskz_loadu_ps(low, x) : _mm512_setzero_ps();
-    __m512 second = there && high ? _mm512_maskz_loadu_ps(high, x + LANES) : _mm512_setzero_ps();
-    split(out + r * LANES, part, first, second, parts);
+                               const tpti_form form, const size_t parts) {
+  for (size_t r = 0; r < LANES; r++, out += LANES) {
+    if (r < o->lines)
+      split_line(out, part, o, r, form, parts);
+    else
+      split(out, part, _mm512_setzero_ps(), _mm512_setzero_ps(), parts);
   }
 }
 
@@ -39,7 +68,7 @@ ALWAYS_INLINE void split_depths(uint32_t *out, size_t part, const tpti_bf16_oper
                                 const size_t parts) {
   const __mmask16 mask = tpti_bf16_mask(o->lines);
   for (size_t r = 0; r < LANES; r++) {
-    const float *x = o->x + r * o->deep;
+    const float *x = (const float *)o->x.values + r * o->deep;
     __m512 first = r < o->k ? _mm512_maskz_loadu_ps(mask, x) : _mm512_setzero_ps();
     __m512 second =
         r + LANES < o->k ? _mm512_maskz_loadu_ps(mask, x + LANES * o->deep) : _mm512_setzero_ps();
@@ -74,17 +103,17 @@ ALWAYS_INLINE void transpose(uint32_t *out, const uint32_t *in) {
 
 /* One tile of every part. along: o->deep is 1, else o->line is. */
 ALWAYS_INLINE void pack_tile(uint32_t *out, const tpti_bf16_operand *o, const bool along,
-                             const size_t parts) {
+                             const tpti_form form, const size_t parts) {
   if (along != o->columns) { /* rows of the tile are the vectors */
     if (along)
-      split_lines(out, PART, o, parts);
+      split_lines(out, PART, o, form, parts);
     else
       split_depths(out, PART, o, parts);
     return;
   }
   _Alignas(64) uint32_t turned[TPTI_BF16_PARTS * TPTI_BF16_TILE];
   if (along)
-    split_lines(turned, TPTI_BF16_TILE, o, parts);
+    split_lines(turned, TPTI_BF16_TILE, o, form, parts);
   else
     split_depths(turned, TPTI_BF16_TILE, o, parts);
   for (size_t i = 0; i < parts; i++) transpose(out + i * PART, turned + i * TPTI_BF16_TILE);
@@ -92,49 +121,60 @@ ALWAYS_INLINE void pack_tile(uint32_t *out, const tpti_bf16_operand *o, const bo
 
 /* One step of a strip. */
 ALWAYS_INLINE void pack_step(uint32_t *out, const tpti_bf16_operand *whole, size_t l, size_t p,
-                             const bool along, const size_t parts) {
+                             const bool along, const tpti_form form, const size_t parts) {
   tpti_bf16_operand o = *whole;
   o.k = tpti_least(TPTI_BF16_DEPTH, whole->k - p);
   for (size_t t = 0; t < 2; t++, l += LANES, out += HALF) {
     o.lines = l < whole->lines ? tpti_least(LANES, whole->lines - l) : 0;
-    o.x = whole->x + (o.lines ? l * whole->line + p * whole->deep : 0);
-    pack_tile(out, &o, along, parts);
+    if (o.lines) o.x = tpti_bf16_from(whole, l, p);
+    pack_tile(out, &o, along, form, parts);
   }
 }
 
 /* Memory is read along its own lines: many streams of whole cache lines. */
 ALWAYS_INLINE void pack_all(uint32_t *out, size_t strip, const tpti_bf16_operand *o,
-                            const bool along, const size_t parts) {
+                            const bool along, const tpti_form form, const size_t parts) {
   const size_t step = parts * PART;
   if (along) {
     for (size_t l = 0; l < o->lines; l += TPTI_BF16_LINES, out += strip) {
       for (size_t p = 0; p < o->k; p += TPTI_BF16_DEPTH)
-        pack_step(out + p / TPTI_BF16_DEPTH * step, o, l, p, along, parts);
+        pack_step(out + p / TPTI_BF16_DEPTH * step, o, l, p, along, form, parts);
     }
     return;
   }
   for (size_t p = 0; p < o->k; p += TPTI_BF16_DEPTH, out += step) {
     for (size_t l = 0; l < o->lines; l += TPTI_BF16_LINES)
-      pack_step(out + l / TPTI_BF16_LINES * strip, o, l, p, along, parts);
+      pack_step(out + l / TPTI_BF16_LINES * strip, o, l, p, along, form, parts);
   }
 }
 
 /* The way of o is made a constant. */
+ALWAYS_INLINE void pack_floats(uint32_t *out, size_t strip, const tpti_bf16_operand *o,
+                               const bool columns, const size_t parts) {
+  tpti_bf16_operand own = *o;
+  own.columns = columns;
+  if (o->deep == 1)
+    pack_all(out, strip, &own, true, TPTI_FORM_F32, parts);
+  else
+    pack_all(out, strip, &own, false, TPTI_FORM_F32, parts);
+}
+
 ALWAYS_INLINE void pack_parts(uint32_t *out, size_t strip, const tpti_bf16_operand *o,
                               const size_t parts) {
-  tpti_bf16_operand own = *o;
-  if (o->columns) {
-    own.columns = true;
-    if (o->deep == 1)
-      pack_all(out, strip, &own, true, parts);
+  tpti_bf16_operand held = *o;
+  held.columns = true;
+  switch (o->x.form) {
+  case TPTI_FORM_BF16:
+    pack_all(out, strip, &held, true, TPTI_FORM_BF16, parts);
+    break;
+  case TPTI_FORM_INT8:
+    pack_all(out, strip, &held, true, TPTI_FORM_INT8, parts);
+    break;
+  case TPTI_FORM_F32:
+    if (o->columns)
+      pack_floats(out, strip, o, true, parts);
     else
-      pack_all(out, strip, &own, false, parts);
-  } else {
-    own.columns = false;
-    if (o->deep == 1)
-      pack_all(out, strip, &own, true, parts);
-    else
-      pack_all(out, strip, &own, false, parts);
+      pack_floats(out, strip, o, false, parts);
   }
 }
 

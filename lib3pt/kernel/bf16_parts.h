@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/size.h"
+#include "kernel/matrix.h"
 
 /* A line is a row of A or a column of B; k runs along it. Lines are packed in strips of
  * TPTI_BF16_LINES, strips in steps of TPTI_BF16_DEPTH of k. A step holds for each part, hi first,
@@ -25,12 +26,23 @@ enum {
   TPTI_BF16_PARTS = 3                                 /* at most */
 };
 
-/* Part of an operand: element k p of line l is x[l line + p deep]; one of the strides is 1. */
+/* Part of an operand: element k p of line l is x.values[l line + p deep]; one of the strides is 1.
+ * What is not float32 is columns of B with deep 1, which are whole rows, of `line` values, of x, or
+ * parts of them that begin at a multiple of TPTI_SCALE_BLOCK. */
 typedef struct tpti_bf16_operand {
-  const float *x;
+  tpti_matrix x;
   size_t line, deep, lines, k;
   bool columns; /* of B */
 } tpti_bf16_operand;
+
+/* x of the operand from line l and k p on; p is a multiple of TPTI_BF16_DEPTH, which divides the
+ * block of a scale. */
+static inline tpti_matrix tpti_bf16_from(const tpti_bf16_operand *o, size_t l, size_t p) {
+  tpti_matrix x = o->x;
+  x.values = (const char *)x.values + (l * o->line + p * o->deep) * tpti_form_bytes(x.form);
+  if (x.scales) x.scales += l * tpti_scales(o->line) + p / TPTI_SCALE_BLOCK;
+  return x;
+}
 
 /* out: strips, `strip` pairs apart, at 64 bytes. */
 void tpti_bf16_pack_operand(uint32_t *out, size_t strip, const tpti_bf16_operand *o, size_t parts);

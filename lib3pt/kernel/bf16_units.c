@@ -25,8 +25,12 @@ bool tpti_bf16_vectors_here(void) { return (tpti_cpu_flags() & TPTI_CPU_BF16) !=
 bool tpti_bf16_vectors_here(void) { return false; }
 #endif
 
+bool tpti_bf16_vectors_fast(void) {
+  return tpti_bf16_vectors_here() && (tpti_cpu_flags() & TPTI_CPU_BF16_FAST) != 0;
+}
+
 tpti_precision tpti_precision_here(tpti_precision wanted) {
   if (wanted == TPTI_PRECISION_F32 || tpti_amx_permit()) return wanted;
-  bool vectors = wanted == TPTI_PRECISION_BF16 && tpti_bf16_vectors_here();
+  bool vectors = wanted == TPTI_PRECISION_BF16 && tpti_bf16_vectors_fast();
   return vectors ? TPTI_PRECISION_BF16_VECTORS : TPTI_PRECISION_F32;
 }

@@ -19,11 +19,16 @@ ALWAYS_INLINE __mmask16 tpti_bf16_mask(size_t n) {
   return (__mmask16)(n >= TPTI_BF16_LANES ? 0xffffu : (1u << n) - 1);
 }
 
-/* The nearest bf16 of two vectors as pairs, those of low in the low halves. */
-ALWAYS_INLINE __m512i tpti_bf16_pairs(__m512 low, __m512 high) {
+/* Two halves of bf16 as pairs, those of the first half in the low halves. */
+ALWAYS_INLINE __m512i tpti_bf16_paired(__m512i halves) {
   const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
                                          8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-  return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+  return _mm512_permutexvar_epi16(order, halves);
+}
+
+/* The nearest bf16 of two vectors as pairs, those of low in the low halves. */
+ALWAYS_INLINE __m512i tpti_bf16_pairs(__m512 low, __m512 high) {
+  return tpti_bf16_paired((__m512i)_mm512_cvtne2ps_pbh(high, low));
 }
 
 #endif

@@ -151,6 +151,7 @@ void tpti_gemm_run(tpti_run *run, const tpti_gemm *g) {
     tpti_bf16_run(run, g);
     return;
   }
+  assert(!g->held);
   job j = {.whole = g, .tile = run->kernels->gemm_tile, .partial = run->pack};
   if (by_blis(run->kernels)) j.tile = tpti_gemm_tile_blis;
   size_t threads = run->pool ? (size_t)tpti_pool_threads(run->pool) : 1;

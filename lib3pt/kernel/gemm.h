@@ -3,6 +3,7 @@
 #define TPTI_KERNEL_GEMM_H
 
 #include "base/threads.h"
+#include "kernel/matrix.h"
 
 /* Element (i, p) of A is a[i a_row + p a_col], of B (p, j) b[p b_row + j b_col], of C and base
  * c[i c_row + j] and base[i base_row + j]. base may be NULL (0; C is not read) or C itself. */
@@ -11,6 +12,8 @@ typedef struct tpti_gemm {
   const float *base, *a, *b;
   const void
       *packed; /* the whole of B as tpti_gemm_pack_b left it, or NULL; b is given either way */
+  const tpti_matrix *held; /* where B is of another form than float32, the columns of B as its rows
+                              [n, k], or NULL; then not in float32, b is NULL, b_row 1, b_col k */
   size_t c_row, base_row, a_row, a_col, b_row, b_col;
   size_t m, n, k;
 } tpti_gemm;

@@ -139,11 +139,11 @@ START_TEST(newer_sets_come_with_older_ones) {
 }
 END_TEST
 
-/* The words of the first processor that the system shows, a space around each. */
-static void read_words(char line[8192]) {
+/* What the system shows of the first processor under this name, a space around each word. */
+static void read_words(const char *name, char line[8192]) {
   FILE *info = fopen("/proc/cpuinfo", "r");
   ck_assert_ptr_nonnull(info);
-  while (fgets(line, 8192, info) && strncmp(line, "flags", 5) != 0) continue;
+  while (fgets(line, 8192, info) && strncmp(line, name, strlen(name)) != 0) continue;
   fclose(info);
   line[strcspn(line, "\n")] = ' ';
 }
@@ -156,7 +156,7 @@ START_TEST(bf16_comes_with_its_words) {
   } sets[] = {{TPTI_CPU_BF16, TPTI_CPU_AVX512, {" avx512_bf16 ", " avx512f "}},
               {TPTI_CPU_AMX, TPTI_CPU_BF16, {" amx_tile ", " amx_bf16 "}}};
   char line[8192] = "";
-  read_words(line);
+  read_words("flags", line);
   for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
     if (!(tpti_cpu_flags() & sets[i].flag)) continue;
     ck_assert(tpti_cpu_flags() & sets[i].older);
@@ -166,10 +166,20 @@ START_TEST(bf16_comes_with_its_words) {
 }
 END_TEST
 
+/* The instruction of AMD's processors is, no other's. */
+START_TEST(bf16_is_fast_where_amd_makes_it) {
+  char line[8192] = "";
+  read_words("vendor_id", line);
+  uint32_t flags = tpti_cpu_flags();
+  bool amd = strstr(line, " AuthenticAMD ") != NULL;
+  ck_assert_int_eq(!!(flags & TPTI_CPU_BF16_FAST), amd && (flags & TPTI_CPU_BF16));
+}
+END_TEST
+
 /* All that bf16 on vectors needs is the flag of the instructions and AVX-512. */
 START_TEST(bf16_is_found_where_it_is_shown) {
   char line[8192] = "";
-  read_words(line);
+  read_words("flags", line);
   bool shown = strstr(line, " avx512_bf16 ") && (tpti_cpu_flags() & TPTI_CPU_AVX512);
   ck_assert_int_eq(!!(tpti_cpu_flags() & TPTI_CPU_BF16), shown);
 }
@@ -207,6 +217,7 @@ static Suite *suite(void) {
   tcase_add_test(c, newer_sets_come_with_older_ones);
   tcase_add_test(c, bf16_comes_with_its_words);
   tcase_add_test(c, bf16_is_found_where_it_is_shown);
+  tcase_add_test(c, bf16_is_fast_where_amd_makes_it);
 #if defined(__x86_64__)
   tcase_add_test(c, looking_asks_for_nothing);
 #endif
