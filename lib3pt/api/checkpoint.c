@@ -158,6 +158,7 @@ static tpt_status same_model(const staging *s) {
   tpt_status status = tpti_model_file_spec(s->tensors, &own);
   if (status) return status;
   status = tpti_spec_same_model(&s->trainer->model->config->spec, &own, "the checkpoint");
+  if (status) tpti_fail_in(status, tpti_safetensors_path(s->tensors));
   tpti_spec_free(&own);
   return status;
 }

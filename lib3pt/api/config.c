@@ -49,10 +49,13 @@ tpt_status tpt_config_preset(const char *name, tpt_config **config) {
 const char *tpt_config_preset_name(size_t index) { return tpti_spec_preset_name(index); }
 
 static tpt_status parse_file(const char *path, const tpti_buffer *text, tpti_spec *spec) {
-  size_t bad = text->used > 0 ? tpti_utf8_valid(text->data, text->used) : 0;
-  if (bad < text->used) return tpti_fail(TPT_E_FORMAT, "byte %zu is not UTF-8: %s", bad, path);
-  tpt_status status = tpti_spec_parse(text->used > 0 ? text->data : "", text->used, spec);
-  return status && status != TPT_E_MEMORY ? tpti_fail_in(status, path) : status;
+  const char *yaml = text->used > 0 ? text->data : "";
+  size_t bad = tpti_utf8_valid(yaml, text->used);
+  tpt_status status = bad < text->used ? tpti_fail(TPT_E_FORMAT, "byte %zu is not UTF-8", bad)
+                                       : tpti_spec_parse(yaml, text->used, spec);
+  if (status == TPT_OK || status == TPT_E_MEMORY) return status;
+  tpti_fail_looks(status, TPTI_WANT_DESCRIPTION, yaml, text->used);
+  return tpti_fail_in(status, path);
 }
 
 tpt_status tpt_config_load(const char *path, tpt_config **config) {
@@ -62,7 +65,7 @@ tpt_status tpt_config_load(const char *path, tpt_config **config) {
   tpti_buffer text;
   tpti_spec spec;
   tpti_buffer_init(&text, &tpti_memory_default);
-  tpt_status status = tpti_file_slurp(path, TPTI_YAML_BYTES, &text);
+  tpt_status status = tpti_file_slurp(path, TPTI_YAML_BYTES, TPTI_WANT_DESCRIPTION, &text);
   if (!status) status = parse_file(path, &text, &spec);
   tpti_buffer_free(&text);
   return status ? status : finish(&spec, config);
@@ -74,7 +77,9 @@ tpt_status tpt_config_parse(const char *yaml, size_t length, tpt_config **config
   if (length > 0) TPTI_NEED(yaml);
   tpti_spec spec;
   tpt_status status = tpti_spec_parse(length > 0 ? yaml : "", length, &spec);
-  return status ? status : finish(&spec, config);
+  if (!status) return finish(&spec, config);
+  return status == TPT_E_MEMORY ? status
+                                : tpti_fail_looks(status, TPTI_WANT_DESCRIPTION, yaml, length);
 }
 
 static tpt_status copy_of(const tpt_config *config, tpt_config **copy) {

@@ -134,6 +134,9 @@ tpt_status tpt_context_set_progress(tpt_context *context, tpt_progress_fn progre
   return TPT_OK;
 }
 
+/* Fit for a signal handler where the context is alive: no lock, no memory, no message. */
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "tpt_context_cancel takes no lock");
+
 tpt_status tpt_context_cancel(tpt_context *context, int32_t on) {
   if (!tpti_handle_is(context, TPTI_CONTEXT, "context")) return TPT_E_ARGUMENT;
   atomic_exchange(&context->cancel, on != 0);

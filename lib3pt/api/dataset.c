@@ -2,7 +2,7 @@
  * evaluation take from them. Nothing changes after creation, so any number of threads may read. */
 #include <string.h>
 
-#include "api/api.h"
+#include "api/objects.h"
 #include "base/random.h"
 #include "io/tokens.h"
 
@@ -122,6 +122,18 @@ static tpt_status read_window(const tpt_dataset *dataset, size_t first, size_t s
   return read_ids(dataset, first + seq, 1, targets + seq - 1);
 }
 
+const char *tpti_dataset_name(const tpt_dataset *dataset) {
+  return dataset->file.path ? dataset->file.path : "the dataset in memory";
+}
+
+tpt_status tpti_dataset_short(const tpt_dataset *dataset, size_t seq) {
+  size_t wanted;
+  if (!tpti_add(&wanted, seq, 1)) wanted = SIZE_MAX; /* more than there can be, all the same */
+  return tpti_fail(
+      TPT_E_ARGUMENT, "the dataset has %zu token%s; a window of seq %zu needs %zu (seq + 1): %s",
+      dataset->count, dataset->count == 1 ? "" : "s", seq, wanted, tpti_dataset_name(dataset));
+}
+
 static tpt_status random_windows(const tpt_dataset *dataset, uint64_t *random_state,
                                  const size_t shape[2], int32_t *tokens, int32_t *targets) {
   TPTI_NEED(random_state);
@@ -135,12 +147,7 @@ static tpt_status random_windows(const tpt_dataset *dataset, uint64_t *random_st
                      "what memory can hold",
                      batch, seq);
   }
-  if (dataset->count <= seq) {
-    return tpti_fail(TPT_E_ARGUMENT,
-                     "the dataset has %zu tokens; a window of seq %zu needs one "
-                     "more than seq",
-                     dataset->count, seq);
-  }
+  if (dataset->count <= seq) return tpti_dataset_short(dataset, seq);
   uint64_t state = *random_state; /* the caller's moves only with success */
   for (size_t b = 0; b < batch; b++) {
     size_t first = (size_t)tpti_random_below(&state, dataset->count - seq);
@@ -165,9 +172,11 @@ static tpt_status one_window(const tpt_dataset *dataset, size_t index, size_t se
   size_t windows = 0;
   tpt_status status = count_windows(dataset, seq, &windows);
   if (status) return status;
+  if (windows == 0) return tpti_dataset_short(dataset, seq);
   if (index >= windows) {
-    return tpti_fail(TPT_E_ARGUMENT, "index is %zu; the dataset has %zu window%s of %zu token%s",
-                     index, windows, windows == 1 ? "" : "s", seq, seq == 1 ? "" : "s");
+    return tpti_fail(
+        TPT_E_ARGUMENT, "index is %zu; the dataset has %zu window%s of %zu token%s: %s", index,
+        windows, windows == 1 ? "" : "s", seq, seq == 1 ? "" : "s", tpti_dataset_name(dataset));
   }
   return read_window(dataset, index * seq, seq, tokens, targets);
 }

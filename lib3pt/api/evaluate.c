@@ -16,12 +16,14 @@ static tpt_status check_window(const job *e, const tpti_evaluator *w, size_t ind
   tpt_status status = tpti_check_ids("tokens", w->tokens, w->T, V, 0);
   if (!status) status = tpti_check_ids("targets", w->targets, w->T, V, e->ignore_index);
   if (!status) return status;
-  return tpti_fail(status, "window %zu of the dataset: %s", index, tpti_error_text());
+  return tpti_fail(status, "window %zu: %s: %s", index, tpti_error_text(),
+                   tpti_dataset_name(e->dataset));
 }
 
-static tpt_status check_loss(const tpti_evaluator *w, size_t index) {
+static tpt_status check_loss(const job *e, const tpti_evaluator *w, size_t index) {
   if (isfinite(w->sum)) return TPT_OK;
-  return tpti_fail(TPT_E_NUMERIC, "window %zu of the dataset: the loss is not finite", index);
+  return tpti_fail(TPT_E_NUMERIC, "window %zu: the loss is not finite: %s", index,
+                   tpti_dataset_name(e->dataset));
 }
 
 static tpt_status read_windows(const job *e, tpti_evaluator *w) {
@@ -34,7 +36,7 @@ static tpt_status read_windows(const job *e, tpti_evaluator *w) {
     status = tpt_dataset_window(e->dataset, i, w->T, w->tokens, w->targets);
     if (!status) status = check_window(e, w, i);
     if (!status) status = tpti_evaluator_window(&run, &e->model->net, w, e->ignore_index);
-    if (!status) status = check_loss(w, i);
+    if (!status) status = check_loss(e, w, i);
   }
   return status;
 }
@@ -73,9 +75,7 @@ static tpt_status evaluate(const tpt_model *model, const tpt_config *config,
     status = tpti_spec_same_model(&config->spec, &model->config->spec, "the model");
   if (!status) status = tpt_dataset_window_count(dataset, seq, &windows);
   if (status) return status;
-  if (windows == 0)
-    return tpti_fail(TPT_E_ARGUMENT,
-                     "the dataset is shorter than one window: seq + 1 is %zu tokens", seq + 1);
+  if (windows == 0) return tpti_dataset_short(dataset, seq);
   const job e = {.model = model,
                  .dataset = dataset,
                  .ignore_index = (config ? config : model->config)->spec.train.ignore_index,

@@ -155,6 +155,7 @@ static tpt_status file_spec(const tpti_safetensors *tensors, const tpt_config *c
   if (tpti_safetensors_metadata(tensors, "3pt.config")) {
     if ((status = tpti_model_file_spec(tensors, &own))) return status;
     status = tpti_spec_same_model(&config->spec, &own, "the file");
+    if (status) tpti_fail_in(status, tpti_safetensors_path(tensors));
     tpti_spec_free(&own);
   }
   return status ? status : tpti_spec_copy(&config->spec, spec);

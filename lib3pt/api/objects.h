@@ -111,6 +111,12 @@ tpti_run tpti_trainer_run(const tpt_trainer *trainer);
 tpt_status tpti_trainer_stream(const tpt_trainer *trainer, tpt_point point, size_t layer,
                                const float **values);
 
+/* A dataset's file, or that it has none, for messages. */
+const char *tpti_dataset_name(const tpt_dataset *dataset);
+
+/* TPT_E_ARGUMENT: it has no window of `seq` tokens and their targets. */
+tpt_status tpti_dataset_short(const tpt_dataset *dataset, size_t seq);
+
 /* Token ids below V, or TPT_E_ARGUMENT naming the first that is not. extra: train.ignore_index, the
  * one more value that is allowed; where there is none an id. */
 tpt_status tpti_check_ids(const char *name, const int32_t *ids, size_t count, size_t V,

@@ -75,28 +75,39 @@ static tpt_status make_bpe(const tpti_memory *memory, tpti_run *run, const sourc
   return tpti_tokenizer_bpe(memory, run, from->text, from->length, from->vocab, inside);
 }
 
+/* Ends a message about a tokenizer.json: what its text looks like, and where it came from. */
+static tpt_status fail_in_source(tpt_status status, const char *text, size_t length,
+                                 const char *name) {
+  if (status == TPT_OK || status == TPT_E_MEMORY || status == TPT_E_CANCELLED) return status;
+  tpti_fail_looks(status, TPTI_WANT_TOKENIZER, text, length);
+  return tpti_fail_in(status, name);
+}
+
 static tpt_status make_parsed(const tpti_memory *memory, tpti_run *run, const source *from,
                               tpti_tokenizer **inside) {
   size_t wrong = tpti_utf8_valid(from->text, from->length);
-  if (wrong < from->length)
-    return tpti_fail(TPT_E_ARGUMENT, "byte %zu of json is not UTF-8", wrong);
-  return tpti_tokenizer_parse(memory, run, from->text, from->length, inside);
+  tpt_status status = wrong < from->length
+                          ? tpti_fail(TPT_E_ARGUMENT, "byte %zu is not UTF-8", wrong)
+                          : tpti_tokenizer_parse(memory, run, from->text, from->length, inside);
+  return fail_in_source(status, from->text, from->length, "the text given");
 }
 
-/* The same failure, said of a file. */
-static tpt_status fail_in_file(tpt_status status, const char *path) {
-  if (status == TPT_OK || status == TPT_E_MEMORY || status == TPT_E_CANCELLED) return status;
-  return tpti_fail_in(status, path);
+static tpt_status parse_file(const tpti_memory *memory, tpti_run *run, const tpti_buffer *file,
+                             const char *path, tpti_tokenizer **inside) {
+  const char *text = file->used ? file->data : "";
+  size_t wrong = tpti_utf8_valid(text, file->used);
+  tpt_status status = wrong < file->used
+                          ? tpti_fail(TPT_E_FORMAT, "byte %zu is not UTF-8", wrong)
+                          : tpti_tokenizer_parse(memory, run, text, file->used, inside);
+  return fail_in_source(status, text, file->used, path);
 }
 
 static tpt_status make_loaded(const tpti_memory *memory, tpti_run *run, const source *from,
                               tpti_tokenizer **inside) {
   tpti_buffer text;
   tpti_buffer_init(&text, memory);
-  tpt_status status = tpti_file_slurp(from->text, TPTI_TOKENIZER_FILE, &text);
-  if (!status)
-    status =
-        fail_in_file(tpti_tokenizer_parse(memory, run, text.data, text.used, inside), from->text);
+  tpt_status status = tpti_file_slurp(from->text, TPTI_TOKENIZER_FILE, TPTI_WANT_TOKENIZER, &text);
+  if (!status) status = parse_file(memory, run, &text, from->text, inside);
   tpti_buffer_free(&text);
   return status;
 }
@@ -208,8 +219,7 @@ static tpt_status token_of(const tpt_tokenizer *tokenizer, int32_t id, char *tex
   TPTI_NEED(length);
   if (capacity > 0) TPTI_NEED(text);
   size_t size = tpti_tokenizer_size(tokenizer->inside), bytes = 0;
-  if (id < 0 || (size_t)id >= size)
-    return tpti_fail(TPT_E_ARGUMENT, "id is %d; the tokenizer has %zu ids, from 0", id, size);
+  if (id < 0 || (size_t)id >= size) return tpti_fail_token_id("id", id, size);
   const char *token = tpti_tokenizer_text(tokenizer->inside, (uint32_t)id, &bytes);
   if (!token) return tpti_fail(TPT_E_ARGUMENT, "id %d is a gap: no token has it", id);
   tpti_text_result(token, bytes, text, capacity, length);

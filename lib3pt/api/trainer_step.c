@@ -42,8 +42,9 @@ tpt_status tpti_check_ids(const char *name, const int32_t *ids, size_t count, si
     if (below(ids[i], V) || ids[i] == extra) continue;
     if (!below(extra, V))
       snprintf(ignored, sizeof ignored, " and %ld (train.ignore_index)", (long)extra);
-    return tpti_fail(TPT_E_ARGUMENT, "%s[%zu] is %ld; 0 to %zu%s is allowed", name, i, (long)ids[i],
-                     V - 1, ignored);
+    return tpti_fail(TPT_E_ARGUMENT,
+                     "%s[%zu] is %ld; ids from 0 to below model.vocab_size (%zu)%s are allowed",
+                     name, i, (long)ids[i], V, ignored);
   }
   return TPT_OK;
 }

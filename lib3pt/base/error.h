@@ -20,8 +20,10 @@ size_t tpti_message(char text[TPTI_ERROR_TEXT], const char *format, va_list args
 tpt_status tpti_fail(tpt_status status, const char *format, ...) TPTI_PRINTF(2, 3);
 tpt_status tpti_fail_args(tpt_status status, const char *format, va_list args);
 
-/* Adds to this thread's message which file it is about. The path comes last: it alone may be longer
- * than a message, whose end is then cut. */
+/* Adds to this thread's message which file it is about. The order is the same in all messages: the
+ * place (line, byte, tensor, part), what is wrong, what is allowed, what it looks like
+ * (io/looks.h), the path. That comes last: it alone may be longer than a message, whose end is then
+ * cut. */
 tpt_status tpti_fail_in(tpt_status status, const char *path);
 
 /* TPT_E_MEMORY with the size that was refused, or given where no block may begin. */

@@ -78,12 +78,24 @@ tpt_status tpti_file_read(const tpti_file *file, const char *path, uint64_t offs
   return TPT_OK;
 }
 
-static tpt_status read_all(const tpti_file *file, const char *path, size_t limit,
-                           tpti_buffer *text) {
-  if (file->size > limit) {
-    return tpti_fail(TPT_E_FORMAT, "the file has %llu bytes; at most %zu are allowed: %s",
-                     (unsigned long long)file->size, limit, path);
-  }
+size_t tpti_file_head(const tpti_file *file, char head[TPTI_LOOK_BYTES]) {
+  ssize_t got;
+  do {
+    got = file->descriptor < 0 ? 0 : pread(file->descriptor, head, TPTI_LOOK_BYTES, 0);
+  } while (got < 0 && errno == EINTR);
+  return got < 0 ? 0 : (size_t)got;
+}
+
+static tpt_status fail_size(const tpti_file *file, const char *path, size_t limit,
+                            tpti_want wanted) {
+  char head[TPTI_LOOK_BYTES];
+  tpti_fail(TPT_E_FORMAT, "the file has %llu bytes; at most %zu are allowed",
+            (unsigned long long)file->size, limit);
+  tpti_fail_looks(TPT_E_FORMAT, wanted, head, tpti_file_head(file, head));
+  return tpti_fail_in(TPT_E_FORMAT, path);
+}
+
+static tpt_status read_all(const tpti_file *file, const char *path, tpti_buffer *text) {
   size_t bytes = (size_t)file->size;
   if (bytes == 0) return TPT_OK;
   void *room = tpti_buffer_reserve(text, bytes);
@@ -93,11 +105,11 @@ static tpt_status read_all(const tpti_file *file, const char *path, size_t limit
   return status;
 }
 
-tpt_status tpti_file_slurp(const char *path, size_t limit, tpti_buffer *text) {
+tpt_status tpti_file_slurp(const char *path, size_t limit, tpti_want wanted, tpti_buffer *text) {
   tpti_file file;
   tpt_status status = tpti_file_open(path, &file);
   if (status) return status;
-  status = read_all(&file, path, limit, text);
+  status = file.size > limit ? fail_size(&file, path, limit, wanted) : read_all(&file, path, text);
   tpti_file_close(&file);
   return status;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "io/looks.h"
 
 /* An open file for reading (O_CLOEXEC); regular files only. */
 typedef struct tpti_file {
@@ -23,8 +24,12 @@ void tpti_file_close(tpti_file *file);
 tpt_status tpti_file_read(const tpti_file *file, const char *path, uint64_t offset, void *data,
                           size_t bytes);
 
-/* The whole of a small file; more than `limit` bytes is TPT_E_FORMAT. */
-tpt_status tpti_file_slurp(const char *path, size_t limit, tpti_buffer *text);
+/* The first bytes of an open file, for what it looks like; how many there are is the result. No
+ * message: nothing is said where it cannot be read. */
+size_t tpti_file_head(const tpti_file *file, char head[TPTI_LOOK_BYTES]);
+
+/* The whole of a small file; more than `limit` bytes is TPT_E_FORMAT, with what was wanted. */
+tpt_status tpti_file_slurp(const char *path, size_t limit, tpti_want wanted, tpti_buffer *text);
 
 /* A file being written. Until commit, nothing is at `path`; abandon removes what was written. The
  * temporary file lies in the same folder, its name made unique, and takes the mode of an existing

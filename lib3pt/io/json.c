@@ -29,11 +29,14 @@ static void place_of(const char *text, size_t offset, size_t *line, size_t *colu
   }
 }
 
+/* The start of a message: "header: ", or nothing. */
+#define SAID(what) (what) ? (what) : "", (what) ? ": " : ""
+
 static tpt_status refuse(const scan *s, const char *what, const char *rule, size_t limit) {
   size_t line, column;
   place_of(s->text, s->at, &line, &column);
-  return tpti_fail(TPT_E_FORMAT, "%s: line %zu, column %zu: %s; at most %zu are allowed", what,
-                   line, column, rule, limit);
+  return tpti_fail(TPT_E_FORMAT, "%s%sline %zu, column %zu: %s; at most %zu are allowed",
+                   SAID(what), line, column, rule, limit);
 }
 
 /* From the opening quote to the closing one (or the end of the text). */
@@ -94,9 +97,9 @@ tpt_status tpti_json_parse(const char *text, size_t length, size_t max_nodes, co
   }
   /* jansson leaves the text empty where an allocation failed. */
   if (!error.text[0] || json_error_code(&error) == json_error_out_of_memory) {
-    return tpti_fail(TPT_E_MEMORY, "%s: no memory to parse %zu bytes of JSON", what, length);
+    return tpti_fail(TPT_E_MEMORY, "%s%sno memory to parse %zu bytes of JSON", SAID(what), length);
   }
-  return tpti_fail(TPT_E_FORMAT, "%s: line %d, column %d: not JSON as it must be: %s", what,
+  return tpti_fail(TPT_E_FORMAT, "%s%sline %d, column %d: not JSON as it must be: %s", SAID(what),
                    error.line, error.column, error.text);
 }
 

@@ -23,8 +23,8 @@ typedef enum tpti_json_kind {
 } tpti_json_kind;
 
 /* TPT_E_FORMAT with line and column; white space at both ends is accepted. what names the source in
- * the message ("tokenizer.json", "header"). max_nodes bounds memory: more values than that are
- * refused before parsing (counted by a scan of the text). */
+ * the message ("header"), NULL where the caller adds it. max_nodes bounds memory: more values than
+ * that are refused before parsing (counted by a scan of the text). */
 tpt_status tpti_json_parse(const char *text, size_t length, size_t max_nodes, const char *what,
                            tpti_json **root);
 void tpti_json_free(tpti_json *root); /* NULL is accepted */

@@ -51,9 +51,8 @@ static tpt_status header_bytes(const tpti_source *source, size_t max_entries, ui
   unsigned long long said = *bytes, rest = source->size - LENGTH_WORD;
   if (said > HEADER_MOST) {
     return tpti_header_fail(source,
-                            "bytes 0 to 7 say a header of %llu bytes; at most %d are "
-                            "allowed (is this a safetensors file?)",
-                            said, HEADER_MOST);
+                            "bytes 0 to 7 say a header of %llu bytes; at most %d are allowed", said,
+                            HEADER_MOST);
   }
   if (said > rest) {
     return tpti_header_fail(source, "bytes 0 to 7 say a header of %llu bytes, but only %llu follow",

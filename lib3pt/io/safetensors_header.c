@@ -44,12 +44,20 @@ static const dtype_row dtypes[] = {
     {"U64", 64, TPTI_OTHER},
 };
 
+/* Ends a message: what the source looks like, and its path. */
+static tpt_status refuse(const tpti_source *source) {
+  char head[TPTI_LOOK_BYTES];
+  size_t size = source->file ? tpti_file_head(source->file, head) : (size_t)source->size;
+  tpti_fail_looks(TPT_E_FORMAT, TPTI_WANT_SAFETENSORS, source->file ? head : source->data, size);
+  return tpti_fail_in(TPT_E_FORMAT, source->path);
+}
+
 tpt_status tpti_header_fail(const tpti_source *source, const char *format, ...) {
   va_list args;
   va_start(args, format);
   tpti_fail_args(TPT_E_FORMAT, format, args);
   va_end(args);
-  return tpti_fail_in(TPT_E_FORMAT, source->path);
+  return refuse(source);
 }
 
 tpt_status tpti_entry_fail(const tpti_source *source, const char *name, const char *format, ...) {
@@ -133,7 +141,7 @@ static tpt_status check_root(const tpti_source *source, const tpti_json *root, s
 static tpt_status parse_json(const tpti_source *source, const char *text, size_t length,
                              size_t max_values, tpti_json **root) {
   tpt_status status = tpti_json_parse(text, length, max_values, "header", root);
-  return status == TPT_E_FORMAT ? tpti_fail_in(status, source->path) : status;
+  return status == TPT_E_FORMAT ? refuse(source) : status;
 }
 
 tpt_status tpti_header_parse(const tpti_source *source, const char *text, size_t length,

@@ -7,7 +7,8 @@
 
 #define TPTI_METADATA_KEY "__metadata__"
 
-/* TPT_E_FORMAT: "FILE: ..." and "FILE: tensor "NAME": ..."; a long path or name is shortened. */
+/* TPT_E_FORMAT: "...: FILE" and "tensor "NAME": ...: FILE", before the path what the file looks
+ * like where that is something else; a long name is shortened. */
 tpt_status tpti_header_fail(const tpti_source *source, const char *format, ...) TPTI_PRINTF(2, 3);
 tpt_status tpti_entry_fail(const tpti_source *source, const char *name, const char *format, ...)
     TPTI_PRINTF(3, 4);

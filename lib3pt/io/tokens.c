@@ -17,21 +17,27 @@ static size_t width_of(const char *path) {
   return 0;
 }
 
+/* Ends a message: what the file looks like, and its path. The file is closed. */
+static tpt_status refuse(tpti_tokens *tokens) {
+  char head[TPTI_LOOK_BYTES];
+  tpti_fail_looks(TPT_E_FORMAT, TPTI_WANT_TOKENS, head, tpti_file_head(&tokens->file, head));
+  tpti_tokens_close(tokens);
+  return tpti_fail_in(TPT_E_FORMAT, tokens->path);
+}
+
 tpt_status tpti_tokens_open(const char *path, tpti_tokens *tokens) {
   *tokens = (tpti_tokens){.file.descriptor = -1, .path = path, .width = width_of(path)};
-  if (tokens->width == 0) {
-    return tpti_fail(TPT_E_FORMAT, "a token file's name ends in .u16, .bin or .u32: %s", path);
-  }
   tpt_status status = tpti_file_open(path, &tokens->file);
+  if (tokens->width == 0) {
+    tpti_fail(TPT_E_FORMAT, "a token file's name ends in .u16, .bin or .u32");
+    return refuse(tokens);
+  }
   if (status) return status;
   uint64_t size = tokens->file.size;
   if (size % tokens->width != 0) {
-    status = tpti_fail(TPT_E_FORMAT,
-                       "the token file has %llu bytes; a multiple of %zu is allowed: "
-                       "%s",
-                       (unsigned long long)size, tokens->width, path);
-    tpti_tokens_close(tokens);
-    return status;
+    tpti_fail(TPT_E_FORMAT, "the token file has %llu bytes; a multiple of %zu is allowed",
+              (unsigned long long)size, tokens->width);
+    return refuse(tokens);
   }
   tokens->count = (size_t)(size / tokens->width);
   return TPT_OK;

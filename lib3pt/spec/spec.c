@@ -86,6 +86,10 @@ static tpt_status fail_preset(const char *name) {
   for (size_t i = 0, used = 0; i < PRESETS; i++)
     used +=
         (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", presets[i].name);
+  if (strpbrk(name, "/."))
+    return tpti_fail(TPT_E_ARGUMENT,
+                     "%s is a path, which tpt_config_load takes; of presets one of %s is allowed",
+                     tpti_yaml_show(name, shown), names);
   return tpti_fail(TPT_E_ARGUMENT, "unknown preset %s, one of %s is allowed",
                    tpti_yaml_show(name, shown), names);
 }

@@ -1,5 +1,6 @@
 /* Ids to text: the tokens' texts as a list of strings, which the decoder's steps turn into other
  * lists; the strings that are left, end to end, are the text. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -46,12 +47,12 @@ static tpt_status collect(const tpti_tokenizer *t, tpti_run *run, const int32_t 
 static tpt_status check_ids(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids,
                             size_t count) {
   size_t size = tpti_tokenizer_size(t);
-  if (count && !size)
-    return tpti_fail(TPT_E_ARGUMENT, "ids[0] is %d; the tokenizer has no ids", ids[0]);
   for (size_t i = 0; i < count; i++) {
     if (!tpti_tick_some(run, i)) return tpti_tick(run);
-    if (ids[i] < 0 || (size_t)ids[i] >= size)
-      return tpti_fail(TPT_E_ARGUMENT, "ids[%zu] is %d; allowed: 0 to %zu", i, ids[i], size - 1);
+    if (ids[i] >= 0 && (size_t)ids[i] < size) continue;
+    char name[TPTI_NUMBER_TEXT + 8];
+    snprintf(name, sizeof name, "ids[%zu]", i);
+    return tpti_fail_token_id(name, ids[i], size);
   }
   return TPT_OK;
 }

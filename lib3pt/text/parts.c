@@ -16,6 +16,13 @@ tpti_part tpti_part_of(const tpti_json *node, const char *path) {
   return part;
 }
 
+/* How messages call a part, and the start of a member's name. */
+static const char *called(const tpti_part *part) {
+  return *part->path ? part->path : "the outermost value";
+}
+
+#define INTO(part) (part)->path, *(part)->path ? "." : ""
+
 tpti_part tpti_part_item(const tpti_part *parent, const char *key, size_t index) {
   tpti_part part = {.node = tpti_json_at(tpti_json_get(parent->node, key), index)};
   snprintf(part.path, sizeof part.path, "%.100s.%s[%zu]", parent->path, key, index);
@@ -31,18 +38,18 @@ static bool is_listed(const char *keys, const char *key) {
 
 tpt_status tpti_part_keys(const tpti_part *part, const char *keys) {
   if (tpti_json_kind_of(part->node) != TPTI_JSON_OBJECT)
-    return tpti_fail(TPT_E_FORMAT, "%s: an object is wanted, not %s", part->path,
+    return tpti_fail(TPT_E_FORMAT, "%s: an object is wanted, not %s", called(part),
                      tpti_json_kind_name(part->node));
   for (void *c = tpti_json_next(part->node, NULL); c; c = tpti_json_next(part->node, c))
     if (!is_listed(keys, tpti_json_member_key(c)))
-      return tpti_fail(TPT_E_UNSUPPORTED, "%s: \"%.*s\" is not known; known: %s", part->path,
+      return tpti_fail(TPT_E_UNSUPPORTED, "%s: \"%.*s\" is not known; known: %s", called(part),
                        tpti_shown(tpti_json_member_key(c), SHOWN), tpti_json_member_key(c), keys);
   return TPT_OK;
 }
 
 static tpt_status wrong(const tpti_part *part, const char *key, const char *wanted) {
   const tpti_json *node = tpti_json_get(part->node, key);
-  return tpti_fail(TPT_E_FORMAT, "%s.%s: %s is wanted, not %s", part->path, key, wanted,
+  return tpti_fail(TPT_E_FORMAT, "%s%s%s: %s is wanted, not %s", INTO(part), key, wanted,
                    node ? tpti_json_kind_name(node) : "nothing");
 }
 
@@ -62,7 +69,7 @@ tpt_status tpti_part_size(const tpti_part *part, const char *key, size_t most, s
   if (tpti_json_kind_of(node) != TPTI_JSON_INTEGER) return wrong(part, key, "an integer");
   int64_t number = tpti_json_integer(node);
   if (number < 0 || (uint64_t)number > most)
-    return tpti_fail(TPT_E_FORMAT, "%s.%s is %lld; allowed: 0 to %zu", part->path, key,
+    return tpti_fail(TPT_E_FORMAT, "%s%s%s is %lld; allowed: 0 to %zu", INTO(part), key,
                      (long long)number, most);
   *value = (size_t)number;
   return TPT_OK;
@@ -118,7 +125,7 @@ tpt_status tpti_read_part(tpti_part_reader *reader, const tpti_part_types *types
   const char *type;
   size_t length;
   if (tpti_json_kind_of(part->node) != TPTI_JSON_OBJECT)
-    return tpti_fail(TPT_E_FORMAT, "%s: an object is wanted, not %s", part->path,
+    return tpti_fail(TPT_E_FORMAT, "%s: an object is wanted, not %s", called(part),
                      tpti_json_kind_name(part->node));
   tpt_status status = tpti_part_string(part, "type", NULL, &type, &length);
   if (status) return status;

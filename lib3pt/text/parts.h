@@ -8,7 +8,8 @@
 
 enum { TPTI_PATH_TEXT = 160 };
 
-/* One object of the file, and how it is called in messages: "pre_tokenizer.pretokenizers[1]". */
+/* One object of the file, and how it is called in messages: "pre_tokenizer.pretokenizers[1]"; "" is
+ * the outermost. */
 typedef struct tpti_part {
   const tpti_json *node;
   char path[TPTI_PATH_TEXT];

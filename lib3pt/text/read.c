@@ -127,7 +127,7 @@ static tpt_status read_added(tpti_tokenizer *t, const tpti_part *root) {
 /* ---- all of it ---- */
 
 static tpt_status read_root(tpti_tokenizer *t, tpti_run *run, const tpti_json *node) {
-  tpti_part root = tpti_part_of(node, "tokenizer.json");
+  tpti_part root = tpti_part_of(node, "");
   tpti_part model = {.node = tpti_json_get(node, "model"), .path = "model"};
   tpt_status status = need_model(&root);
   if (!status)
@@ -148,10 +148,10 @@ tpt_status tpti_tokenizer_parse(const tpti_memory *memory, tpti_run *run, const 
                                 size_t length, tpti_tokenizer **tokenizer) {
   tpti_json *root = NULL;
   if (length > TPTI_TOKENIZER_FILE)
-    return tpti_fail(TPT_E_FORMAT, "tokenizer.json has %zu bytes; allowed: %d", length,
+    return tpti_fail(TPT_E_FORMAT, "the text has %zu bytes; at most %d are allowed", length,
                      TPTI_TOKENIZER_FILE);
   tpt_status status = tpti_tick(run);
-  if (!status) status = tpti_json_parse(json, length, MAX_NODES, "tokenizer.json", &root);
+  if (!status) status = tpti_json_parse(json, length, MAX_NODES, NULL, &root);
   if (status) return status;
   tpti_tokenizer *made = new_tokenizer(memory);
   status = made ? read_root(made, run, root) : tpti_fail_memory(sizeof *made);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "io/looks.h"
 #include "text/alphabet.h"
 
 void tpti_tokenizer_free(tpti_tokenizer *t) {
@@ -50,6 +51,15 @@ tpt_status tpti_tokenizer_seal(tpti_tokenizer *t) {
   return status;
 }
 
+tpt_status tpti_fail_token_id(const char *name, int32_t id, size_t size) {
+  if (size == 0)
+    return tpti_fail(TPT_E_ARGUMENT, "%s is %ld; the tokenizer has no ids", name, (long)id);
+  return tpti_fail(TPT_E_ARGUMENT,
+                   "%s is %ld; ids from 0 to below the tokenizer's vocabulary size (%zu) are "
+                   "allowed",
+                   name, (long)id, size);
+}
+
 size_t tpti_tokenizer_size(const tpti_tokenizer *t) {
   size_t size = 0;
   if (t->vocab.count) size = (size_t)tpti_vocab_at(&t->vocab, t->vocab.count - 1)->id + 1;
@@ -91,6 +101,7 @@ tpt_status tpti_check_utf8(tpti_run *run, const char *text, size_t length) {
     if (status) return status;
   }
   if (valid == length) return TPT_OK;
-  return tpti_fail(TPT_E_ARGUMENT, "text is not UTF-8 at byte %zu (0x%02x) of %zu", valid,
-                   (unsigned)(uint8_t)text[valid], length);
+  tpti_fail(TPT_E_ARGUMENT, "text is not UTF-8 at byte %zu (0x%02x) of %zu", valid,
+            (unsigned)(uint8_t)text[valid], length);
+  return tpti_fail_looks(TPT_E_ARGUMENT, TPTI_WANT_TEXT, text, length);
 }

@@ -44,6 +44,10 @@ tpt_status tpti_tokenizer_format(const tpti_tokenizer *tokenizer, tpti_run *run,
 
 void tpti_tokenizer_free(tpti_tokenizer *tokenizer); /* NULL is accepted */
 
+/* TPT_E_ARGUMENT: an id that is not below the tokenizer's size; `name` is what the caller calls it.
+ */
+tpt_status tpti_fail_token_id(const char *name, int32_t id, size_t size);
+
 /* Largest id + 1. */
 size_t tpti_tokenizer_size(const tpti_tokenizer *tokenizer);
 

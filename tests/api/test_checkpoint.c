@@ -185,7 +185,8 @@ START_TEST(of_another_model) {
   session a = start(""), b = start("model.d_ff=28");
   ok(tpt_checkpoint_save(a.trainer, a.optimizer, path, NULL, 0));
   refused(b.trainer, tpt_checkpoint_load(b.trainer, b.optimizer, path, NULL, 0, NULL), TPT_E_CONFIG,
-          "model.d_ff");
+          "model.d_ff is 28, and 20 in the checkpoint: ");
+  ck_assert_ptr_nonnull(strstr(tpt_error_message(), path));
   end(&a);
   end(&b);
 }

@@ -1,5 +1,6 @@
 /* tpt_config from outside: handles, text results, files, and allocations that fail. The link wraps
  * malloc and posix_memalign of the library's own objects (-Wl,--wrap). */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,51 @@ START_TEST(files_are_named_in_every_message) {
 }
 END_TEST
 
+START_TEST(other_files_are_told) {
+  static const char model[] = "\2\0\0\0\0\0\0\0{}", json[] = "{\"version\":1,\"added_tokens\":[]}";
+  const char *text = "; a description (YAML) is wanted, this looks like a safetensors file: /tmp/";
+  ck_assert_int_ne(load(model, sizeof model - 1, text), TPT_OK);
+  text = "; a description (YAML) is wanted, this looks like a tokenizer.json: /tmp/";
+  ck_assert_int_ne(load(json, sizeof json - 1, text), TPT_OK);
+  static char large[(8 << 20) + 1];
+  memcpy(large, model, sizeof model);
+  text = "at most 8388608 are allowed; a description (YAML) is wanted, this looks like a "
+         "safetensors file: /tmp/";
+  ck_assert_int_eq(load(large, sizeof large, text), TPT_E_FORMAT);
+  tpt_config *made;
+  ck_assert_int_ne(tpt_config_parse(json, sizeof json - 1, &made), TPT_OK);
+  says("; a description (YAML) is wanted, this looks like a tokenizer.json");
+}
+END_TEST
+
+/* By the system's reason and the path; a preset's name is never what is missed. */
+START_TEST(files_that_cannot_be_read) {
+  char folder[] = "/tmp/3pt-test-XXXXXX", path[64], wanted[128];
+  tpt_config *made = config;
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  ck_assert_int_eq(tpt_config_load(folder, &made), TPT_E_IO);
+  snprintf(wanted, sizeof wanted, "cannot read (it is a folder): %s", folder);
+  ck_assert_str_eq(tpt_error_message(), wanted);
+  snprintf(path, sizeof path, "%s/mine.yaml", folder);
+  ck_assert_int_eq(tpt_config_load(path, &made), TPT_E_IO);
+  snprintf(wanted, sizeof wanted, "cannot open for reading (No such file or directory): %s", path);
+  ck_assert_str_eq(tpt_error_message(), wanted);
+  close(creat(path, 0));
+  if (access(path, R_OK)) { /* root may read all */
+    ck_assert_int_eq(tpt_config_load(path, &made), TPT_E_IO);
+    snprintf(wanted, sizeof wanted, "cannot open for reading (Permission denied): %s", path);
+    ck_assert_str_eq(tpt_error_message(), wanted);
+  }
+  ck_assert_int_eq(tpt_config_preset(path, &made), TPT_E_ARGUMENT);
+  snprintf(wanted, sizeof wanted, "\"%s\" is a path, which tpt_config_load takes; of presets",
+           path);
+  says(wanted);
+  ck_assert_ptr_null(made);
+  unlink(path);
+  rmdir(folder);
+}
+END_TEST
+
 typedef tpt_status (*make_fn)(tpt_config **made);
 
 static tpt_status make_default(tpt_config **made) { return tpt_config_create(made); }
@@ -242,6 +288,8 @@ static Suite *suite(void) {
   tcase_add_test(c, a_copy_stands_for_itself);
   tcase_add_test(c, rules_between_keys_wait_for_the_check);
   tcase_add_test(c, files_are_named_in_every_message);
+  tcase_add_test(c, other_files_are_told);
+  tcase_add_test(c, files_that_cannot_be_read);
   tcase_add_loop_test(c, a_failed_allocation_makes_nothing, 0,
                       (int)(sizeof makers / sizeof *makers));
   tcase_add_test(c, a_failed_allocation_leaves_the_description);

@@ -1,6 +1,8 @@
 /* The context: its settings, who holds it, and what is given back. */
 #include "api/api.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,6 +238,29 @@ START_TEST(results_fit_the_callers_struct) {
 }
 END_TEST
 
+static tpt_context *in_handler;
+
+static void cancel_in_handler(int signal) {
+  (void)signal;
+  tpt_context_cancel(in_handler, 1);
+}
+
+/* The handler comes while this thread holds what a failure would lock, and has a message. */
+START_TEST(cancel_in_a_signal_handler) {
+  in_handler = create();
+  ck_assert_int_eq(tpt_context_threads(in_handler, NULL), TPT_E_ARGUMENT);
+  ck_assert_ptr_ne(signal(SIGUSR1, cancel_in_handler), SIG_ERR);
+  ck_assert_int_eq(pthread_mutex_lock(&in_handler->head.guard), 0);
+  errno = EDOM;
+  raise(SIGUSR1);
+  ck_assert_int_eq(errno, EDOM);
+  ck_assert_int_eq(pthread_mutex_unlock(&in_handler->head.guard), 0);
+  ck_assert_int_eq(atomic_load(&in_handler->cancel), 1);
+  ck_assert_str_eq(tpt_error_message(), "threads is NULL");
+  tpt_context_destroy(in_handler);
+}
+END_TEST
+
 static Suite *suite(void) {
   Suite *s = suite_create("api/context");
   TCase *c = tcase_create("context");
@@ -251,6 +276,7 @@ static Suite *suite(void) {
   tcase_add_test(c, a_run_has_what_the_context_says);
   tcase_add_test(c, no_context_means_one_of_its_own);
   tcase_add_test(c, results_fit_the_callers_struct);
+  tcase_add_test(c, cancel_in_a_signal_handler);
   suite_add_tcase(s, c);
   return s;
 }

@@ -63,7 +63,12 @@ START_TEST(windows_follow_each_other) {
     }
     int32_t got[5];
     ck_assert_int_eq(tpt_dataset_window(sets[s], 4, 5, got, got), TPT_E_ARGUMENT);
-    ck_assert_message("index is 4; the dataset has 4 windows of 5 tokens");
+    ck_assert_message("index is 4; the dataset has 4 windows of 5 tokens: ");
+    ck_assert_message(s ? path : "the dataset in memory");
+    ck_assert_int_eq(tpt_dataset_window(sets[s], 0, COUNT, &(int32_t){0}, &(int32_t){0}),
+                     TPT_E_ARGUMENT);
+    ck_assert_message("has 23 tokens; a window of seq 23 needs 24 (seq + 1): ");
+    ck_assert_message(s ? path : "the dataset in memory");
     tpt_dataset_destroy(sets[s]);
   }
 }
@@ -137,8 +142,8 @@ START_TEST(whole_dataset_as_one_window) {
   ck_assert_int_eq(tokens[0], 0);
   ck_assert_int_eq(targets[COUNT - 2], 10 * (COUNT - 1));
   ck_assert_int_eq(tpt_dataset_random(dataset, &state, 1, COUNT, tokens, targets), TPT_E_ARGUMENT);
-  ck_assert_message("has 23 tokens");
-  ck_assert_message("seq 23");
+  ck_assert_str_eq(tpt_error_message(), "the dataset has 23 tokens; a window of seq 23 needs 24 "
+                                        "(seq + 1): the dataset in memory");
   ck_assert_int_eq(tpt_dataset_random(dataset, &state, 0, 1, tokens, targets), TPT_E_ARGUMENT);
   ck_assert_int_eq(tpt_dataset_random(dataset, &state, 1, 0, tokens, targets), TPT_E_ARGUMENT);
   ck_assert_int_eq(tpt_dataset_random(dataset, &state, SIZE_MAX / 2, 3, tokens, targets),

@@ -1,9 +1,30 @@
 /* What the public functions say of a failure. */
 #include <3pt/3pt.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "support/runner.h"
+
+/* The values of tpt_status as the header has them: one that is added and has no name fails here. */
+START_TEST(every_status_of_the_header_has_its_name) {
+  char line[512], name[64];
+  int value, seen = 0, inside = 0;
+  FILE *header = fopen(TPT_TEST_HEADER, "r");
+  ck_assert_ptr_nonnull(header);
+  while (fgets(line, sizeof line, header)) {
+    if (strncmp(line, "typedef enum tpt_status {", 25) == 0) inside = 1;
+    if (inside && line[0] == '}') break;
+    if (!inside || sscanf(line, " %63[A-Z_] = %d", name, &value) != 2) continue;
+    if (strcmp(name, "TPT_STATUS_FORCE") == 0) continue;
+    ck_assert_str_eq(tpt_status_name((tpt_status)value), name);
+    seen++;
+  }
+  fclose(header);
+  ck_assert_int_ge(seen, 11); /* of version 1.0.0: none is ever taken away */
+  ck_assert_str_eq(tpt_status_name((tpt_status)seen), "(not a tpt_status)");
+}
+END_TEST
 
 START_TEST(every_status_has_its_name) {
   static const char *const names[] = {"TPT_OK",          "TPT_E_ARGUMENT",    "TPT_E_MEMORY",
@@ -71,6 +92,7 @@ END_TEST
 static Suite *suite(void) {
   Suite *s = suite_create("api/error");
   TCase *c = tcase_create("error");
+  tcase_add_test(c, every_status_of_the_header_has_its_name);
   tcase_add_test(c, every_status_has_its_name);
   tcase_add_test(c, the_message_is_the_last_failure);
   tcase_add_test(c, a_handle_remembers_its_own);

@@ -2,6 +2,7 @@
 #include "api/session.h"
 
 #include <math.h>
+#include <unistd.h>
 
 enum { TOKENS = 150 };
 
@@ -118,7 +119,8 @@ START_TEST(limits) {
   const tpt_evaluation before = r;
   const tpt_model *m = e.s.model;
   evaluate(&e, NULL, 8, 0); /* exactly one window */
-  refused(m, tpt_evaluate(m, NULL, e.dataset, 9, 0, &r), TPT_E_ARGUMENT, "dataset");
+  refused(m, tpt_evaluate(m, NULL, e.dataset, 9, 0, &r), TPT_E_ARGUMENT,
+          "the dataset has 9 tokens; a window of seq 9 needs 10 (seq + 1): the dataset in memory");
   refused(m, tpt_evaluate(m, NULL, e.dataset, 0, 0, &r), TPT_E_ARGUMENT, "seq");
   refused(m, tpt_evaluate(m, NULL, e.dataset, MOST + 1, 0, &r), TPT_E_ARGUMENT, "seq");
   refused(m, tpt_evaluate(m, NULL, NULL, 8, 0, &r), TPT_E_ARGUMENT, "dataset");
@@ -140,9 +142,29 @@ START_TEST(foreign_ids) {
   tpt_dataset_destroy(e.dataset);
   ok(tpt_dataset_from_tokens(e.s.context, e.tokens, TOKENS, &e.dataset));
   refused(e.s.model, tpt_evaluate(e.s.model, NULL, e.dataset, 8, 0, &r), TPT_E_ARGUMENT,
-          "window 4");
+          "window 4: targets[7] is 23; ids from 0 to below model.vocab_size (23) and -1 "
+          "(train.ignore_index) are allowed: the dataset in memory");
   ck_assert(r.loss == -1);
   evaluate(&e, NULL, 8, 4);
+  finish(&e);
+}
+END_TEST
+
+START_TEST(a_file_with_foreign_ids_is_named) {
+  exam e = prepare("", TOKENS);
+  char path[] = "/tmp/3pt-test-XXXXXX.u16";
+  const uint16_t ids[3] = {1, 340, 2};
+  tpt_evaluation r = {.size = sizeof r};
+  int file = mkstemps(path, 4);
+  ck_assert_int_eq(write(file, ids, sizeof ids), sizeof ids);
+  close(file);
+  tpt_dataset_destroy(e.dataset);
+  ok(tpt_dataset_open(e.s.context, path, &e.dataset));
+  unlink(path);
+  const tpt_model *m = e.s.model;
+  refused(m, tpt_evaluate(m, NULL, e.dataset, 2, 0, &r), TPT_E_ARGUMENT, "tokens[1] is 340; ");
+  refused(m, tpt_evaluate(m, NULL, e.dataset, 2, 0, &r), TPT_E_ARGUMENT, path);
+  refused(m, tpt_evaluate(m, NULL, e.dataset, 3, 0, &r), TPT_E_ARGUMENT, path);
   finish(&e);
 }
 END_TEST
@@ -197,6 +219,7 @@ static Suite *suite(void) {
   tcase_add_test(tests, all_ignored);
   tcase_add_test(tests, limits);
   tcase_add_test(tests, foreign_ids);
+  tcase_add_test(tests, a_file_with_foreign_ids_is_named);
   tcase_add_test(tests, not_a_number);
   tcase_add_test(tests, of_a_folded_model);
   tcase_add_test(tests, cancelled);

@@ -197,6 +197,7 @@ START_TEST(two_descriptions) {
   for (size_t i = 0; i < 5; i++) {
     tpt_config *other = describe(others[i][0]);
     refuse(&whole, other, TPT_E_CONFIG, others[i][1]);
+    refuse(&whole, other, TPT_E_CONFIG, " the file: the data in memory");
     tpt_config_destroy(other);
   }
   tpt_config *recipe = describe("train.lr=0.25; train.batch=9");

@@ -2,13 +2,14 @@
  * closed; no environment variable is read; threads, signals and locale are left alone. */
 #include "api/session.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fenv.h>
 #include <locale.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "support/folder.h"
 
 /* ---- who asks for the environment ---- */
 
@@ -36,16 +37,7 @@ static void make_folder(void) {
   ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 
-static void remove_folder(void) {
-  char path[512];
-  DIR *open = opendir(folder);
-  for (struct dirent *entry; open && (entry = readdir(open));) {
-    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-    remove(path);
-  }
-  closedir(open);
-  rmdir(folder);
-}
+static void remove_folder(void) { tpti_test_remove_folder(folder); }
 
 /* The first failure of the calls below, or 0: standard error may be elsewhere, so nothing is
  * asserted. */
@@ -160,14 +152,6 @@ START_TEST(the_environment_is_not_read) {
 }
 END_TEST
 
-static size_t entries(const char *path) {
-  size_t count = 0;
-  DIR *open = opendir(path);
-  while (open && readdir(open)) count++;
-  closedir(open);
-  return count;
-}
-
 /* Threads and descriptors are gone with their handles; handlers, masks, locale and rounding are as
  * before. */
 START_TEST(nothing_is_left) {
@@ -175,7 +159,7 @@ START_TEST(nothing_is_left) {
   in_folder(model, "model");
   in_folder(checkpoint, "checkpoint");
   ck_assert_int_eq(whole_life(model, checkpoint), 0); /* once for what others keep */
-  size_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
+  size_t threads = tpti_test_entries("/proc/self/task"), files = tpti_test_entries("/proc/self/fd");
   struct sigaction before[32], after;
   sigset_t mask, mask_after;
   memset(before, 0, sizeof before);
@@ -184,8 +168,8 @@ START_TEST(nothing_is_left) {
   char locale[64];
   strcpy(locale, setlocale(LC_ALL, NULL));
   ck_assert_int_eq(whole_life(model, checkpoint), 0);
-  ck_assert_uint_eq(entries("/proc/self/task"), threads);
-  ck_assert_uint_eq(entries("/proc/self/fd"), files);
+  ck_assert_uint_eq(tpti_test_entries("/proc/self/task"), threads);
+  ck_assert_uint_eq(tpti_test_entries("/proc/self/fd"), files);
   for (int i = 1; i < 32; i++) {
     sigaction(i, NULL, &after);
     ck_assert(after.sa_handler == before[i].sa_handler);
@@ -203,7 +187,7 @@ START_TEST(no_other_file) {
   in_folder(model, "model");
   in_folder(checkpoint, "checkpoint");
   for (int i = 0; i < 2; i++) ck_assert_int_eq(whole_life(model, checkpoint), 0);
-  ck_assert_uint_eq(entries(folder), 4); /* the two, "." and ".." */
+  ck_assert_uint_eq(tpti_test_entries(folder), 2);
 }
 END_TEST
 

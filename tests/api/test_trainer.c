@@ -252,9 +252,12 @@ END_TEST
 START_TEST(targets_that_are_not_ids) {
   static const char *const settings[] = {"", "train.ignore_index=-100", "train.ignore_index=3"};
   static const char *const words[] = {
-      "targets[5] is 99; 0 to 22 and -1 (train.ignore_index) is allowed",
-      "targets[5] is 99; 0 to 22 and -100 (train.ignore_index) is allowed",
-      "targets[5] is 99; 0 to 22 is allowed"};
+      "targets[5] is 99; ids from 0 to below model.vocab_size (23) and -1 (train.ignore_index) are "
+      "allowed",
+      "targets[5] is 99; ids from 0 to below model.vocab_size (23) and -100 (train.ignore_index) "
+      "are "
+      "allowed",
+      "targets[5] is 99; ids from 0 to below model.vocab_size (23) are allowed"};
   session s = start(settings[_i]);
   double loss;
   s.targets[5] = 99;
@@ -264,7 +267,7 @@ START_TEST(targets_that_are_not_ids) {
   refused(s.trainer, tpt_trainer_loss(s.trainer, s.targets, &loss), TPT_E_ARGUMENT, words[_i]);
   s.tokens[7] = -1;
   refused(s.trainer, tpt_trainer_forward(s.trainer, s.tokens, BATCH, MOST), TPT_E_ARGUMENT,
-          "tokens[7] is -1; 0 to 22 is allowed");
+          "tokens[7] is -1; ids from 0 to below model.vocab_size (23) are allowed");
   end(&s);
 }
 END_TEST

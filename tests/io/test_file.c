@@ -70,10 +70,10 @@ START_TEST(slurp_appends_and_has_a_limit) {
   tpti_buffer text;
   tpti_buffer_init(&text, &tpti_memory_default);
   ck_assert(tpti_buffer_append(&text, "x", 1));
-  ck_assert_int_eq(tpti_file_slurp(path, 9, &text), TPT_E_FORMAT);
-  ck_assert_message("at most 9");
+  ck_assert_int_eq(tpti_file_slurp(path, 9, TPTI_WANT_TOKENIZER, &text), TPT_E_FORMAT);
+  ck_assert_message("at most 9 are allowed; a tokenizer.json is wanted, this looks like text: ");
   ck_assert_uint_eq(text.used, 1);
-  ck_assert_int_eq(tpti_file_slurp(path, 10, &text), TPT_OK);
+  ck_assert_int_eq(tpti_file_slurp(path, 10, TPTI_WANT_TEXT, &text), TPT_OK);
   ck_assert_uint_eq(text.used, 11);
   ck_assert_mem_eq(text.data, "x0123456789", 11);
   tpti_buffer_free(&text);
@@ -85,7 +85,7 @@ START_TEST(slurp_of_nothing) {
   put_file(path, "", 0);
   tpti_buffer text;
   tpti_buffer_init(&text, &tpti_memory_default);
-  ck_assert_int_eq(tpti_file_slurp(path, 0, &text), TPT_OK);
+  ck_assert_int_eq(tpti_file_slurp(path, 0, TPTI_WANT_TEXT, &text), TPT_OK);
   ck_assert_uint_eq(text.used, 0);
   tpti_buffer_free(&text);
 }
@@ -99,7 +99,7 @@ START_TEST(slurp_without_memory) {
   tpti_test_allocator_fail_at(&a, 1);
   tpti_buffer text;
   tpti_buffer_init(&text, &a.memory);
-  ck_assert_int_eq(tpti_file_slurp(path, 10, &text), TPT_E_MEMORY);
+  ck_assert_int_eq(tpti_file_slurp(path, 10, TPTI_WANT_TEXT, &text), TPT_E_MEMORY);
   tpti_buffer_free(&text);
   ck_assert_uint_eq(tpti_test_allocator_live(&a), 0);
 }

@@ -51,6 +51,12 @@ START_TEST(names_and_sizes_that_are_refused) {
     ck_assert_int_eq(tpti_tokens_open(in_folder(names[i]), &tokens), TPT_E_FORMAT);
     ck_assert_message(".u16, .bin or .u32");
   }
+  put_file(in_folder("a.safetensors"), "\2\0\0\0\0\0\0\0{}", 10);
+  ck_assert_int_eq(tpti_tokens_open(in_folder("a.safetensors"), &tokens), TPT_E_FORMAT);
+  ck_assert_message("; a token file is wanted, this looks like a safetensors file: ");
+  ck_assert_int_eq(tokens.file.descriptor, -1);
+  ck_assert_int_eq(tpti_tokens_open(in_folder("absent.txt"), &tokens), TPT_E_FORMAT);
+  ck_assert_message(".u16, .bin or .u32: ");
   put_file(in_folder("odd.u16"), "123", 3);
   ck_assert_int_eq(tpti_tokens_open(in_folder("odd.u16"), &tokens), TPT_E_FORMAT);
   ck_assert_message("3 bytes");

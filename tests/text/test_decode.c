@@ -63,7 +63,8 @@ START_TEST(ids_out_of_range_are_named) {
   ck_assert_int_eq(tpti_tokenizer_decode(t, &run, ids, 2, &out), TPT_E_ARGUMENT);
   ck_assert_message("ids[1] is -1");
   ck_assert_int_eq(tpti_tokenizer_decode(t, &run, high, 3, &out), TPT_E_ARGUMENT);
-  ck_assert_message("ids[2] is 11; allowed: 0 to 10");
+  ck_assert_message(
+      "ids[2] is 11; ids from 0 to below the tokenizer's vocabulary size (11) are allowed");
   ck_assert_int_eq(tpti_tokenizer_decode_tail(t, &run, ids, 1, 2, &out), TPT_E_ARGUMENT);
   ck_assert_message("done is 2");
   tpti_buffer_free(&out);
