@@ -1,184 +1,80 @@
-/* What the example programs share: options, files, and ending with a message that says what to do.
- *
- * A program ends with status 0 when it did its work, 1 when it could not, 2 when it was called
- * wrongly. */
+/* What the example programs share beside their calls (call.h) and files (files.h): texts, tokens
+ * and descriptions. */
 #ifndef EXAMPLES_COMMON_H
 #define EXAMPLES_COMMON_H
 
-#include <errno.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <3pt/3pt.h>
-
-enum { MAX_WORDS = 64 };
-
-typedef enum option_kind { FLAG, TEXT, COUNT, NUMBER } option_kind;
-
-typedef struct option {
-  const char *name; /* "--seed"; NULL ends the table */
-  option_kind kind;
-  void *value; /* int, const char *, uint64_t or double; holds the default */
-  const char *help;
-} option;
-
-typedef struct program {
-  const char *name, *usage, *about;
-  const option *options;
-  int least_words, most_words; /* of what is not an option */
-} program;
-
-static const program *the_program;
-static const char *the_name; /* as it was called */
-
-static inline void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-static inline void wrong_call(const char *format, ...)
-    __attribute__((format(printf, 1, 2), noreturn));
-
-static inline void die(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  fprintf(stderr, "%s: ", the_name);
-  vfprintf(stderr, format, args);
-  fputc('\n', stderr);
-  va_end(args);
-  exit(1);
-}
-
-static inline void wrong_call(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  fprintf(stderr, "%s: ", the_name);
-  vfprintf(stderr, format, args);
-  fprintf(stderr, "\nusage: %s %s\nAll options: %s --help\n", the_name, the_program->usage,
-          the_name);
-  va_end(args);
-  exit(2);
-}
-
-/* The library says what was wrong and what is allowed: nothing to add. */
-static inline void check(tpt_status status) {
-  if (status != TPT_OK) die("%s", tpt_error_message());
-}
-
-/* A program that could not say what it found has failed. */
-static inline void flush_output(void) {
-  if (fflush(stdout) || ferror(stdout)) die("the output could not be written: is the disk full?");
-}
-
-static inline void show_help(const program *p) {
-  static const char *const VALUE[] = {"", " TEXT", " COUNT", " NUMBER"};
-  printf("usage: %s %s\n\n%s\n\noptions:\n", the_name, p->usage, p->about);
-  for (const option *o = p->options; o->name; o++) {
-    char left[64];
-    snprintf(left, sizeof left, "%s%s", o->name, VALUE[o->kind]);
-    printf("  %-22s %s\n", left, o->help);
-  }
-  printf("  %-22s %s\n", "--help", "this text");
-  flush_output();
-  exit(0);
-}
-
-static inline void set_option(const option *o, const char *text) {
-  char *end = NULL;
-  errno = 0;
-  if (o->kind == TEXT) {
-    memcpy(o->value, &text, sizeof text);
-    return;
-  }
-  if (o->kind == COUNT) *(uint64_t *)o->value = strtoull(text, &end, 10);
-  if (o->kind == NUMBER) *(double *)o->value = strtod(text, &end);
-  int wild = o->kind == NUMBER && !isfinite(*(double *)o->value);
-  if (errno || end == text || *end || strchr(text, '-') || wild)
-    wrong_call("%s must be a %s from 0, not '%s'", o->name,
-               o->kind == COUNT ? "whole number" : "number", text);
-}
-
-/* Reads the options into their variables; the other words go to words[0, result). */
-static inline int read_call(const program *p, int argc, char **argv, const char **words) {
-  int count = 0;
-  const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-  the_program = p;
-  the_name = slash ? slash + 1 : argc > 0 ? argv[0] : p->name;
-  for (int i = 1; i < argc; i++) {
-    const char *word = argv[i];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) show_help(p);
-    if (word[0] != '-' || word[1] == 0) {
-      if (count == p->most_words || count == MAX_WORDS) wrong_call("'%s' is one too many", word);
-      words[count++] = word;
-      continue;
-    }
-    const option *o = p->options;
-    while (o->name && strcmp(o->name, word) != 0) o++;
-    if (!o->name) wrong_call("there is no option %s", word);
-    if (o->kind == FLAG) {
-      *(int *)o->value = 1;
-    } else {
-      if (i + 1 == argc) wrong_call("%s needs a value after it", word);
-      set_option(o, argv[++i]);
-    }
-  }
-  if (count < p->least_words) wrong_call("something is missing");
-  return count;
-}
+#include "files.h"
 
 /* Appends the whole of a file ("-": standard input) to *text, which realloc grows. */
 static inline void read_text(const char *path, char **text, size_t *length) {
   FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-  if (!file) die("%s cannot be read: %s", path, strerror(errno));
+  if (!file) die("%s: cannot be read: %s", path, strerror(errno));
   for (size_t got = 1; got > 0; *length += got) {
     enum { PIECE = 1 << 20 };
     char *more = realloc(*text, *length + PIECE);
-    if (!more) die("there is no memory for the text of %s", path);
+    if (!more) die("%s: there is no memory for this text", path);
     *text = more;
     got = fread(*text + *length, 1, PIECE, file);
   }
-  if (ferror(file)) die("%s cannot be read: %s", path, strerror(errno));
+  if (ferror(file)) die("%s: cannot be read: %s", path, strerror(errno));
   if (file != stdin) fclose(file);
 }
 
-/* Finds out before hours of work whether a file of this name can be made. */
-static inline void check_writable(const char *path) {
-  char trial[4096];
-  struct stat found;
-  if (stat(path, &found) == 0 && S_ISDIR(found.st_mode))
-    die("%s cannot be written: it is a folder", path);
-  if ((size_t)snprintf(trial, sizeof trial, "%s.XXXXXX", path) >= sizeof trial)
-    die("%s cannot be written: the name is too long", path);
-  int file = mkstemp(trial);
-  if (file < 0) die("%s cannot be written: %s", path, strerror(errno));
-  close(file);
-  remove(trial);
+/* What a tokenizer said of texts that were joined: names the one that is none. */
+static inline void check_texts(const char *const *paths, int count, tpt_status status) {
+  if (status == TPT_OK) return;
+  for (int i = 0; i < count; i++) want(paths[i], A_TEXT, "a text");
+  if (count == 1) check_file(paths[0], status);
+  die("the %d texts joined: %s", count, tpt_error_message());
 }
 
-static inline int32_t *encode(const tpt_tokenizer *tokenizer, const char *text, size_t length,
-                              size_t *count) {
+static inline tpt_status try_encode(const tpt_tokenizer *tokenizer, const char *text, size_t length,
+                                    int32_t **ids, size_t *count) {
   size_t capacity = length + 16; /* a token is at least a byte, save for marks at the start */
-  int32_t *ids = NULL;
-  for (;;) {
-    ids = realloc(ids, capacity * sizeof *ids);
-    if (!ids) die("there is no memory for %zu tokens", capacity);
-    check(tpt_tokenizer_encode(tokenizer, text, length, ids, capacity, count));
-    if (*count <= capacity) return ids;
-    capacity = *count;
+  for (*ids = NULL;; capacity = *count) {
+    *ids = realloc(*ids, capacity * sizeof **ids);
+    if (!*ids) die("there is no memory for %zu tokens", capacity);
+    tpt_status status = tpt_tokenizer_encode(tokenizer, text, length, *ids, capacity, count);
+    if (status != TPT_OK || *count <= capacity) return status;
   }
 }
 
-/* A description from a YAML file or the name of a preset, with "key=value" words laid over it. */
-static inline tpt_config *read_description(const char *name, const char **changes, int count) {
-  tpt_config *config = NULL;
-  FILE *file = fopen(name, "rb");
-  if (file) {
-    fclose(file);
-    check(tpt_config_load(name, &config));
-  } else if (tpt_config_preset(name, &config) != TPT_OK) {
-    die("'%s' is neither a file that can be read nor a preset: %s", name, tpt_error_message());
+/* The tokens of a text; source is where it is from, for messages. */
+static inline int32_t *encode(const tpt_tokenizer *tokenizer, const char *source, const char *text,
+                              size_t length, size_t *count) {
+  int32_t *ids;
+  check_texts(&source, 1, try_encode(tokenizer, text, length, &ids, count));
+  return ids;
+}
+
+/* Tokens that the model has not are found now, and not at some step in the night.
+ *   source    what they are from: the token file, or the tokenizer of the text
+ *   first     the place of ids[0] in it */
+static inline void check_ids(const char *source, const int32_t *ids, size_t count, size_t first,
+                             uint64_t vocab) {
+  for (size_t i = 0; i < count; i++)
+    if ((uint64_t)ids[i] >= vocab)
+      die("%s: token %zu is %ld, and the model's vocab_size is %llu (0 to %llu is allowed): was it "
+          "made by another tokenizer?",
+          source, first + i, (long)ids[i], (unsigned long long)vocab,
+          (unsigned long long)vocab - 1);
+}
+
+static inline void check_dataset(const tpt_dataset *data, const char *source, uint64_t vocab) {
+  enum { WINDOW = 1 << 16 };
+  static int32_t tokens[WINDOW], next[WINDOW];
+  size_t count;
+  check_file(source, tpt_dataset_count(data, &count));
+  for (size_t at = 0, size = WINDOW; at + 1 < count; at += size) {
+    if (at + size + 1 > count) size = 1; /* the rest is shorter than a window */
+    check_file(source, tpt_dataset_window(data, at / size, size, tokens, next));
+    check_ids(source, tokens, size, at, vocab);
+    check_ids(source, next, size, at + 1, vocab);
   }
+}
+
+/* "key=value" words are laid over a description. */
+static inline void change_description(tpt_config *config, const char **changes, int count) {
   for (int i = 0; i < count; i++) {
     char key[128];
     const char *equals = strchr(changes[i], '=');
@@ -189,7 +85,56 @@ static inline tpt_config *read_description(const char *name, const char **change
     check(tpt_config_set(config, key, equals + 1));
   }
   check(tpt_config_check(config));
+}
+
+static inline void no_description(const char *name) {
+  fprintf(stderr, "%s: %s: there is no such file, nor is it one of the presets:", the_name, name);
+  for (size_t i = 0; tpt_config_preset_name(i); i++)
+    fprintf(stderr, " %s", tpt_config_preset_name(i));
+  fputc('\n', stderr);
+  exit(1);
+}
+
+/* config: NULL: the file's own; else the training part of it becomes the model's. */
+static inline tpt_model *load_model(tpt_context *context, const char *path,
+                                    const tpt_config *config) {
+  tpt_model *model;
+  want(path, A_MODEL, "a model file (safetensors)");
+  check_file(path, tpt_model_load(context, path, config, &model));
+  return model;
+}
+
+/* From a YAML file, the name of a preset, or a model file, which holds its own. */
+static inline tpt_config *read_description(const char *name) {
+  tpt_config *config = NULL;
+  want(name, A_TEXT | A_MODEL, "a description (YAML), a preset or a model file");
+  if (kind_of(name) == A_MODEL) {
+    tpt_model *model = load_model(NULL, name, NULL);
+    check(tpt_config_copy(tpt_model_config(model), &config));
+    tpt_model_destroy(model);
+  } else if (is_there(name)) {
+    check_file(name, tpt_config_load(name, &config));
+  } else if (errno != ENOENT) {
+    die("%s: cannot be read: %s", name, strerror(errno));
+  } else if (tpt_config_preset(name, &config) != TPT_OK) {
+    no_description(name);
+  }
   return config;
+}
+
+static inline tpt_tokenizer *load_tokenizer(tpt_context *context, const char *path) {
+  tpt_tokenizer *tokenizer;
+  want(path, A_TOKENIZER | A_TEXT, "a tokenizer.json");
+  check_file(path, tpt_tokenizer_load(context, path, &tokenizer));
+  return tokenizer;
+}
+
+static inline tpt_dataset *open_tokens(tpt_context *context, const char *path, uint64_t vocab) {
+  tpt_dataset *data;
+  want(path, A_TOKENS | BYTES, "a token file");
+  check_file(path, tpt_dataset_open(context, path, &data));
+  check_dataset(data, path, vocab);
+  return data;
 }
 
 /* The value of a key that is a number, or a whole number. */

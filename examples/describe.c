@@ -16,34 +16,6 @@ static const program PROGRAM = {
     0,
     MAX_WORDS};
 
-static int ends_with(const char *text, const char *end) {
-  size_t n = strlen(text), m = strlen(end);
-  return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-/* safetensors: eight bytes of a length, the high ones 0 as in no text, and a JSON object. A file of
- * that name is taken for one even if it is not, to be told what is wrong with it. */
-static int is_model(const char *path) {
-  unsigned char head[9] = "";
-  FILE *file = fopen(path, "rb");
-  if (!file) return 0;
-  size_t got = fread(head, 1, sizeof head, file);
-  fclose(file);
-  return ends_with(path, ".safetensors") ||
-         (got == sizeof head && head[6] == 0 && head[7] == 0 && head[8] == '{');
-}
-
-static tpt_config *description(const char **words, int count) {
-  tpt_config *config;
-  tpt_model *model;
-  if (!is_model(words[0])) return read_description(words[0], words + 1, count - 1);
-  if (count > 1) wrong_call("a model file cannot be changed by key=value");
-  check(tpt_model_load(NULL, words[0], NULL, &model));
-  check(tpt_config_copy(tpt_model_config(model), &config));
-  tpt_model_destroy(model);
-  return config;
-}
-
 static void show_settings(const tpt_config *config) {
   size_t length;
   check(tpt_config_format(config, NULL, 0, &length));
@@ -78,7 +50,9 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (count == 0) wrong_call("name a YAML file, a model file, or one of the presets (--presets)");
-  tpt_config *config = description(words, count);
+  check_uses((file_use[]){{"DESCRIPTION", words[0], READS}, {NULL, NULL, READS}});
+  tpt_config *config = read_description(words[0]);
+  change_description(config, words + 1, count - 1);
   if (!quiet) show_settings(config);
   show_sizes(config);
   tpt_config_destroy(config);

@@ -28,7 +28,7 @@ static tpt_dataset *make_data(tpt_context *context, const tpt_tokenizer *tokeniz
   size_t count;
   tpt_dataset *data;
   for (int i = 0; i < REPEATS; i++) strcat(text, PHRASE);
-  int32_t *ids = encode(tokenizer, text, strlen(text), &count);
+  int32_t *ids = encode(tokenizer, "the phrase", text, strlen(text), &count);
   check(tpt_dataset_from_tokens(context, ids, count, &data));
   free(ids);
   return data;
@@ -58,7 +58,7 @@ static void say(const tpt_model *model, const tpt_tokenizer *tokenizer) {
   tpt_decoder *decoder;
   size_t count, length;
   char text[4 * ADDED];
-  int32_t *ids = encode(tokenizer, "Three", 5, &count), added[ADDED];
+  int32_t *ids = encode(tokenizer, "the start", "Three", 5, &count), added[ADDED];
   check(tpt_decoder_create(model, 0, &decoder));
   check(tpt_decoder_feed(decoder, ids, count, NULL));
   int32_t made = 0;

@@ -23,20 +23,16 @@ static const program PROGRAM = {
     1};
 
 /* bytes: of the text, 0 where only tokens are known. */
-static tpt_dataset *open_data(tpt_context *context, size_t *bytes) {
+static tpt_dataset *open_data(tpt_context *context, uint64_t vocab, size_t *bytes) {
   tpt_dataset *data;
   *bytes = 0;
-  if (tokens_path) {
-    check(tpt_dataset_open(context, tokens_path, &data));
-    return data;
-  }
-  if (!text_path) wrong_call("say what to look at: --text FILE or --tokens FILE");
+  if (tokens_path) return open_tokens(context, tokens_path, vocab);
   char *text = NULL;
   size_t count;
-  tpt_tokenizer *tokenizer;
+  tpt_tokenizer *tokenizer = load_tokenizer(context, tokenizer_path);
   read_text(text_path, &text, bytes);
-  check(tpt_tokenizer_load(context, tokenizer_path, &tokenizer));
-  int32_t *ids = encode(tokenizer, text, *bytes, &count);
+  int32_t *ids = encode(tokenizer, text_path, text, *bytes, &count);
+  check_ids(tokenizer_path, ids, count, 0, vocab);
   check(tpt_dataset_from_tokens(context, ids, count, &data));
   free(ids);
   free(text);
@@ -47,12 +43,19 @@ static tpt_dataset *open_data(tpt_context *context, size_t *bytes) {
 int main(int argc, char **argv) {
   const char *words[MAX_WORDS] = {0};
   read_call(&PROGRAM, argc, argv, words);
+  if (!text_path == !tokens_path)
+    wrong_call("say what to look at: --text FILE or --tokens FILE, one of them");
+  check_uses((file_use[]){{"MODEL", words[0], READS},
+                          {"--text", text_path, READS},
+                          {"--tokens", tokens_path, READS},
+                          {"--tokenizer", text_path ? tokenizer_path : NULL, READS},
+                          {NULL, NULL, READS}});
   tpt_context *context = make_context(threads);
-  tpt_model *model;
+  tpt_model *model = load_model(context, words[0], NULL);
+  const tpt_config *config = tpt_model_config(model);
   size_t bytes, count;
-  tpt_dataset *data = open_data(context, &bytes);
-  check(tpt_model_load(context, words[0], NULL, &model));
-  if (!seq) seq = count_setting(tpt_model_config(model), "model.max_seq_len");
+  tpt_dataset *data = open_data(context, count_setting(config, "model.vocab_size"), &bytes);
+  if (!seq) seq = count_setting(config, "model.max_seq_len");
   tpt_evaluation e;
   e.size = sizeof e;
   check(tpt_evaluate(model, NULL, data, seq, windows, &e));

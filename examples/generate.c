@@ -36,8 +36,9 @@ static void show(const tpt_tokenizer *tokenizer, story *s) {
   size_t length, vocab;
   check(tpt_tokenizer_vocab_size(tokenizer, &vocab));
   if ((size_t)s->ids[s->count - 1] >= vocab)
-    die("the model wrote token %d, and %s has %zu: was it trained with another one?",
-        (int)s->ids[s->count - 1], tokenizer_path, vocab);
+    die("%s: the model wrote token %d, and this tokenizer has %zu: was it trained with another "
+        "one?",
+        tokenizer_path, (int)s->ids[s->count - 1], vocab);
   check(
       tpt_tokenizer_decode_tail(tokenizer, s->ids, s->count, s->shown, text, sizeof text, &length));
   fwrite(text, 1, length < sizeof text ? length : sizeof text - 1, stdout);
@@ -57,15 +58,16 @@ static void feed(tpt_decoder *decoder, const story *s, size_t added, size_t room
   check(tpt_decoder_feed(decoder, s->ids + s->count - added, added, NULL));
 }
 
-static story start(const tpt_tokenizer *tokenizer, const char *prompt) {
+static story start(const tpt_tokenizer *tokenizer, const char *prompt, uint64_t vocab) {
   char *text = NULL;
   size_t length = 0;
   story s = {0};
   if (prompt)
-    s.ids = encode(tokenizer, prompt, strlen(prompt), &s.count);
+    s.ids = encode(tokenizer, "the prompt", prompt, strlen(prompt), &s.count);
   else
-    read_text("-", &text, &length), s.ids = encode(tokenizer, text, length, &s.count);
+    read_text("-", &text, &length), s.ids = encode(tokenizer, "-", text, length, &s.count);
   if (s.count == 0) die("the prompt is empty: give a few words to start from");
+  check_ids(tokenizer_path, s.ids, s.count, 0, vocab);
   if (prompt)
     fputs(prompt, stdout);
   else
@@ -81,17 +83,20 @@ int main(int argc, char **argv) {
   const char *words[MAX_WORDS] = {0};
   int given = read_call(&PROGRAM, argc, argv, words);
   if (top_k > INT32_MAX) wrong_call("--top-k is too large");
+  check_uses((file_use[]){{"MODEL", words[0], READS},
+                          {"--tokenizer", tokenizer_path, READS},
+                          {"the prompt", given > 1 ? NULL : "-", READS},
+                          {NULL, NULL, READS}});
   tpt_context *context = make_context(threads);
-  tpt_model *model, *folded;
-  tpt_tokenizer *tokenizer;
+  tpt_model *model = load_model(context, words[0], NULL), *folded;
+  tpt_tokenizer *tokenizer = load_tokenizer(context, tokenizer_path);
   tpt_decoder *decoder;
-  check(tpt_model_load(context, words[0], NULL, &model));
   check(tpt_model_fold(model, &folded)); /* the same logits, less work */
-  check(tpt_tokenizer_load(context, tokenizer_path, &tokenizer));
   check(tpt_decoder_create(folded, 0, &decoder));
   check(tpt_decoder_set_sampling(decoder, temperature, (int32_t)top_k, top_p, seed));
   size_t room = count_setting(tpt_model_config(folded), "model.max_seq_len");
-  story s = start(tokenizer, given > 1 ? words[1] : NULL);
+  story s = start(tokenizer, given > 1 ? words[1] : NULL,
+                  count_setting(tpt_model_config(model), "model.vocab_size"));
   feed(decoder, &s, s.count, room);
   for (uint64_t i = 0; i < tokens; i++) {
     check(tpt_decoder_sample(decoder, &s.ids[s.count++]));

@@ -3,6 +3,7 @@
 #ifndef EXAMPLES_REPORT_H
 #define EXAMPLES_REPORT_H
 
+#include <sys/ioctl.h>
 #include <time.h>
 
 #include "common.h"
@@ -18,6 +19,8 @@ typedef struct figures {
   double loss, norm, lr, share; /* share of the whole training that is done, 0 to 1 */
 } figures;
 
+enum { LINE_MOST = 256, NARROWEST = 8 };
+
 static inline double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -28,22 +31,49 @@ static inline report report_start(const char *log_path, int append, uint64_t ste
   report r = {.began = now(), .shown = -1e9, .held_loss = NAN, .first_step = step};
   if (!log_path) return r;
   r.log = fopen(log_path, append ? "a" : "w");
-  if (!r.log) die("%s cannot be written: %s", log_path, strerror(errno));
+  if (!r.log) die("%s: cannot be written: %s", log_path, strerror(errno));
   setvbuf(r.log, NULL, _IOLBF, 0);
-  if (!append) fputs("step,tokens,seconds,loss,learning_rate,gradient_norm,held_loss\n", r.log);
+  fseek(r.log, 0, SEEK_END);
+  if (ftell(r.log) == 0)
+    fputs("step,tokens,seconds,loss,learning_rate,gradient_norm,held_loss\n", r.log);
   return r;
 }
 
-static inline void report_line(const report *r, const figures *f, FILE *to) {
+/* Columns of the terminal; the last one is left free, where some terminals break the line. */
+static inline size_t line_width(void) {
+  struct winsize window = {0};
+  const char *columns = getenv("COLUMNS");
+  long width = columns ? strtol(columns, NULL, 10) : 0;
+  if (width <= 0 && ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0) width = window.ws_col;
+  if (width <= 0) width = 80;
+  if (width > LINE_MOST) width = LINE_MOST;
+  return (size_t)(width < NARROWEST ? NARROWEST : width) - 1;
+}
+
+static inline void report_line(const report *r, const figures *f, char line[LINE_MOST]) {
   double used = now() - r->began, speed = (double)(f->step - r->first_step) / used;
-  fprintf(to, "step %llu  loss %.3f  perplexity %.1f  %.0f tokens/s", (unsigned long long)f->step,
-          r->smooth_loss, exp(r->smooth_loss), speed * (double)f->tokens_a_step);
-  if (!isnan(r->held_loss)) fprintf(to, "  held-out %.3f", r->held_loss);
+  int at = snprintf(line, LINE_MOST, "step %llu  loss %.3f  perplexity %.1f  %.0f tokens/s",
+                    (unsigned long long)f->step, r->smooth_loss, exp(r->smooth_loss),
+                    speed * (double)f->tokens_a_step);
+  if (!isnan(r->held_loss) && at < LINE_MOST)
+    snprintf(line + at, LINE_MOST - (size_t)at, "  held-out %.3f", r->held_loss);
+}
+
+/* The whole line where it fits, else what matters most, else as much of that as fits. */
+static inline void show_moving(const report *r, const figures *f, const char *line,
+                               const char *left) {
+  char text[2 * LINE_MOST];
+  size_t width = line_width();
+  if ((size_t)snprintf(text, sizeof text, "%s%s", line, left) > width)
+    snprintf(text, sizeof text, "step %llu  loss %.3f%s", (unsigned long long)f->step,
+             r->smooth_loss, left);
+  fprintf(stderr, "%-*.*s\r", (int)width, (int)width, text);
 }
 
 static inline void report_step(report *r, const figures *f, double share_at_start) {
   double used = now() - r->began, done = f->share - share_at_start;
   double left = done > 0 ? fmax(0, used / done * (1 - f->share)) : 0;
+  char line[LINE_MOST], time_left[64];
   /* A running mean over some 20 steps, started at the first loss. */
   r->smooth_loss += (f->loss - r->smooth_loss) /
                     (f->step - r->first_step < 20 ? (double)(f->step - r->first_step) : 20.0);
@@ -54,18 +84,30 @@ static inline void report_step(report *r, const figures *f, double share_at_star
   int moving = isatty(STDERR_FILENO);
   if (now() - r->shown < (moving ? 0.2 : 10.0)) return;
   r->shown = now();
-  report_line(r, f, stderr);
-  fprintf(stderr, "  %.0f:%02d left%s", floor(left / 60), (int)fmod(left, 60),
-          moving ? "   \r" : "\n");
+  report_line(r, f, line);
+  snprintf(time_left, sizeof time_left, "  %.0f:%02d left", floor(left / 60), (int)fmod(left, 60));
+  if (moving)
+    show_moving(r, f, line, time_left);
+  else
+    fprintf(stderr, "%s%s\n", line, time_left);
 }
 
-static inline void report_end(report *r, const figures *f) {
-  if (isatty(STDERR_FILENO)) fprintf(stderr, "%*s\r", 100, "");
+/* Takes the moving line away, so that a message stands alone. */
+static inline void report_clear(void) {
+  if (isatty(STDERR_FILENO)) fprintf(stderr, "%*s\r", (int)line_width(), "");
+}
+
+/* 0: the log is not whole. */
+static inline int report_end(report *r, const figures *f) {
+  char line[LINE_MOST];
+  report_clear();
   if (f->step > r->first_step) {
-    report_line(r, f, stdout);
-    printf("  %.1f s\n", now() - r->began);
+    report_line(r, f, line);
+    printf("%s  %.1f s\n", line, now() - r->began);
   }
-  if (r->log && fclose(r->log)) die("the log could not be written whole: is the disk full?");
+  if (!r->log) return 1;
+  int failed = ferror(r->log);
+  return !(fclose(r->log) | failed);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* One training in progress, as train.c drives it: a step, the rate, held-out loss, checkpoints. */
+/* One training in progress, as train.c drives it: a step, the rate, held-out loss. */
 #ifndef EXAMPLES_SESSION_H
 #define EXAMPLES_SESSION_H
 
@@ -26,8 +26,10 @@ typedef struct session {
 
 enum { HELD_WINDOWS = 64 }; /* enough to see over-fitting, a small part of the time */
 
+/* Where s->model is NULL a new one is made of the description. */
 static inline void session_open(session *s, tpt_context *context, const char *tokens,
                                 const char *held) {
+  uint64_t vocab = count_setting(s->config, "model.vocab_size");
   s->batch = count_setting(s->config, "train.batch");
   s->seq = count_setting(s->config, "train.seq_len");
   s->grad_accum = count_setting(s->config, "train.grad_accum");
@@ -36,9 +38,9 @@ static inline void session_open(session *s, tpt_context *context, const char *to
   s->tokens = calloc(s->batch * s->seq, 2 * sizeof *s->tokens);
   if (!s->tokens) die("there is no memory for a batch: lower train.batch");
   s->targets = s->tokens + s->batch * s->seq;
-  check(tpt_dataset_open(context, tokens, &s->data));
-  if (held) check(tpt_dataset_open(context, held, &s->held));
-  check(tpt_model_create(context, s->config, s->place.random_state, &s->model));
+  s->data = open_tokens(context, tokens, vocab);
+  if (held) s->held = open_tokens(context, held, vocab);
+  if (!s->model) check(tpt_model_create(context, s->config, s->place.random_state, &s->model));
   check(tpt_trainer_create(s->model, s->config, &s->trainer));
   check(tpt_optimizer_create(s->trainer, NULL, &s->optimizer));
 }
@@ -69,48 +71,52 @@ static inline double rate_by_time(const session *s) {
   return lr * (low + (1 - low) * (1 + cos(turn)) / 2);
 }
 
-/* 0: the progress function ended it, and everything is as before the step. */
-static inline int session_step(session *s) {
-  uint64_t random_state = s->place.random_state;
+/* The gradients of a step, which ends where they are not whole. */
+static inline tpt_status session_gradients(session *s, uint64_t *random_state) {
   double loss = 0, sum = 0;
-  check(tpt_trainer_zero_gradients(s->trainer));
-  for (size_t i = 0; i < s->grad_accum; i++, sum += loss) {
-    tpt_status status =
-        tpt_dataset_random(s->data, &random_state, s->batch, s->seq, s->tokens, s->targets);
+  tpt_status status = tpt_trainer_zero_gradients(s->trainer);
+  for (size_t i = 0; i < s->grad_accum && status == TPT_OK; i++, sum += loss) {
+    status = tpt_dataset_random(s->data, random_state, s->batch, s->seq, s->tokens, s->targets);
     if (status == TPT_OK)
       status = tpt_trainer_accumulate(s->trainer, s->tokens, s->targets, s->batch, s->seq, &loss);
-    if (status == TPT_E_CANCELLED) return 0;
-    check(status);
   }
-  check(tpt_optimizer_set_lr(s->optimizer, s->seconds > 0 ? rate_by_time(s) : NAN));
-  check(tpt_optimizer_lr(s->optimizer, &s->figures.lr));
-  check(tpt_optimizer_step(s->optimizer, &s->figures.norm));
-  check(tpt_optimizer_step_count(s->optimizer, &s->figures.step));
-  s->place.random_state = random_state;
   s->figures.loss = sum / (double)s->grad_accum;
-  s->figures.share = session_share(s);
-  return 1;
+  return status;
 }
 
+/* After a failure everything is as before the step, and can be saved. */
+static inline tpt_status session_step(session *s) {
+  uint64_t random_state = s->place.random_state;
+  tpt_status status = session_gradients(s, &random_state);
+  if (status == TPT_OK)
+    status = tpt_optimizer_set_lr(s->optimizer, s->seconds > 0 ? rate_by_time(s) : NAN);
+  if (status == TPT_OK) status = tpt_optimizer_lr(s->optimizer, &s->figures.lr);
+  if (status == TPT_OK) status = tpt_optimizer_step(s->optimizer, &s->figures.norm);
+  if (status != TPT_OK) return status;
+  check(tpt_optimizer_step_count(s->optimizer, &s->figures.step));
+  s->place.random_state = random_state;
+  s->figures.share = session_share(s);
+  return TPT_OK;
+}
+
+/* The held-out loss is for the eye: where it cannot be had, the training is not ended for it. */
 static inline void session_measure(session *s) {
   tpt_evaluation e;
   e.size = sizeof e;
   tpt_status status = tpt_evaluate(s->model, NULL, s->held, s->seq, HELD_WINDOWS, &e);
-  if (status == TPT_E_CANCELLED) return;
-  check(status);
-  s->report.held_loss = e.loss;
-}
-
-static inline void session_save(const session *s, const char *path) {
-  place here = s->place;
-  here.seconds += now() - s->report.began;
-  check(tpt_checkpoint_save(s->trainer, s->optimizer, path, &here, sizeof here));
+  if (status == TPT_OK)
+    s->report.held_loss = e.loss;
+  else if (status != TPT_E_CANCELLED)
+    warn("no held-out loss after step %llu: %s", (unsigned long long)s->figures.step,
+         tpt_error_message());
 }
 
 static inline void session_resume(session *s, const char *path) {
   size_t size;
-  check(tpt_checkpoint_load(s->trainer, s->optimizer, path, &s->place, sizeof s->place, &size));
-  if (size != sizeof s->place) die("%s was written by another program: it cannot be resumed", path);
+  check_file(
+      path, tpt_checkpoint_load(s->trainer, s->optimizer, path, &s->place, sizeof s->place, &size));
+  if (size != sizeof s->place)
+    die("%s: was written by another program: it cannot be resumed", path);
   check(tpt_optimizer_step_count(s->optimizer, &s->figures.step));
 }
 

@@ -1,7 +1,7 @@
 /* Trains a model on a token file: log, held-out loss, checkpoints; Ctrl-C saves and stops. */
 #include <signal.h>
 
-#include "session.h"
+#include "keep.h"
 
 static const char *out = "model.safetensors", *held, *log_path;
 static uint64_t threads;
@@ -20,9 +20,12 @@ static const option OPTIONS[] = {
 static const program PROGRAM = {
     "train",
     "[options] DESCRIPTION TOKENS [key=value ...]",
-    "DESCRIPTION is a YAML file or a preset, TOKENS a .u16 or .u32 file; key=value changes the\n"
-    "description. Every train.checkpoint_every steps, and at Ctrl-C, OUT.checkpoint is written;\n"
-    "--resume continues from it, with the bits of a run that was never stopped.",
+    "DESCRIPTION is a YAML file, a preset, or a model file, which is trained further; TOKENS is a\n"
+    ".u16 or .u32 file; key=value changes the description. Every train.checkpoint_every steps, "
+    "and\n"
+    "at Ctrl-C, OUT.checkpoint is written; --resume continues from it, with the bits of a run "
+    "that\n"
+    "was never stopped.",
     OPTIONS,
     2,
     MAX_WORDS};
@@ -50,60 +53,90 @@ static void catch_signals(tpt_context *context) {
   check(tpt_context_set_progress(context, progress, NULL, NULL));
 }
 
-static int is_there(const char *path) {
-  FILE *file = fopen(path, "rb");
-  return file ? fclose(file), 1 : 0;
-}
-
-static void save_checkpoint(const session *s, const char *path) {
+/* A step that fails takes nothing away that was learned before it. */
+static void give_up(session *s, const char *checkpoint) {
+  char why[1024];
+  snprintf(why, sizeof why, "%s", tpt_error_message());
+  report_clear();
   saving = 1;
-  session_save(s, path);
-  saving = 0;
+  if (s->figures.step > s->report.first_step && session_keep(s, session_checkpoint, checkpoint))
+    warn("%s: all after step %llu is kept here", checkpoint, (unsigned long long)s->figures.step);
+  die("step %llu: %s", (unsigned long long)s->figures.step + 1, why);
 }
 
 static void work(session *s, const char *checkpoint) {
   uint64_t eval_every = count_setting(s->config, "train.eval_every");
   uint64_t checkpoint_every = count_setting(s->config, "train.checkpoint_every");
   double start = session_share(s);
-  while (!interrupted && session_share(s) < 1 && session_step(s)) {
+  while (!interrupted && session_share(s) < 1) {
+    tpt_status status = session_step(s);
+    if (status == TPT_E_CANCELLED) return;
+    if (status != TPT_OK) give_up(s, checkpoint);
     uint64_t step = s->figures.step;
     if (s->held && eval_every && step % eval_every == 0) session_measure(s);
-    if (checkpoint_every && step % checkpoint_every == 0) save_checkpoint(s, checkpoint);
+    saving = 1; /* one that fails may go well the next time: the training goes on */
+    if (checkpoint_every && step % checkpoint_every == 0)
+      session_try(s, session_checkpoint, checkpoint);
+    saving = 0;
     report_step(&s->report, &s->figures, start);
   }
 }
 
+/* First what was learned is made safe, then the log is closed, and then all is told. */
 static int finish(session *s, const char *checkpoint) {
-  if (interrupted) {
-    save_checkpoint(s, checkpoint);
-    report_end(&s->report, &s->figures);
+  int stopped = interrupted;
+  saving = 1;
+  if (s->held && !stopped) session_measure(s);
+  int kept = stopped ? session_keep(s, session_checkpoint, checkpoint)
+                     : session_keep(s, session_model, out);
+  int logged = report_end(&s->report, &s->figures);
+  if (kept && !stopped) remove(checkpoint);
+  if (kept && stopped)
     printf("stopped after step %llu; %s holds everything: add --resume to go on\n",
            (unsigned long long)s->figures.step, checkpoint);
-    return STOPPED;
-  }
-  saving = 1;
-  if (s->held) session_measure(s);
-  report_end(&s->report, &s->figures);
-  check(tpt_model_save(s->model, out));
-  remove(checkpoint);
-  printf("%s: the model after step %llu\n", out, (unsigned long long)s->figures.step);
-  return 0;
+  else if (kept)
+    printf("%s: the model after step %llu\n", out, (unsigned long long)s->figures.step);
+  if (!logged) warn("%s: could not be written whole: is the disk full?", log_path);
+  return !kept || !logged ? 1 : stopped ? STOPPED : 0;
+}
+
+/* All that can be known to fail at the end is refused at the start. */
+static void check_files(const char **words, const char *checkpoint) {
+  check_uses((file_use[]){{"DESCRIPTION", words[0], READS},
+                          {"TOKENS", words[1], READS},
+                          {"--held", held, READS},
+                          {"--log", log_path, WRITES},
+                          {"--out", out, REPLACES},
+                          {"the checkpoint", checkpoint, REPLACES},
+                          {NULL, NULL, READS}});
+  if (resume && !is_there(checkpoint))
+    die("%s: is not there: without it --resume has nothing to go on from", checkpoint);
+  if (!resume && is_there(checkpoint))
+    die("%s: is an unfinished training: add --resume to go on, or remove it to start anew",
+        checkpoint);
+}
+
+static void open_all(session *s, tpt_context *context, const char **words, int count) {
+  size_t parameters;
+  s->config = read_description(words[0]);
+  change_description(s->config, words + 2, count - 2);
+  check(tpt_config_parameter_count(s->config, &parameters));
+  check_room(out, (double)parameters * sizeof(float));
+  if (kind_of(words[0]) == A_MODEL) s->model = load_model(context, words[0], s->config);
+  session_open(s, context, words[1], held);
 }
 
 int main(int argc, char **argv) {
   const char *words[MAX_WORDS] = {0};
-  char checkpoint[4096];
+  char checkpoint[PATH_MAX];
   int count = read_call(&PROGRAM, argc, argv, words);
   if (seconds == 0) wrong_call("--seconds must be above 0");
   if ((size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", out) >= sizeof checkpoint)
     die("--out is too long");
-  if (is_there(checkpoint) && !resume)
-    die("%s is an unfinished training: add --resume to go on, or remove it to start anew",
-        checkpoint);
-  check_writable(out);
-  session s = {.seconds = seconds, .config = read_description(words[0], words + 2, count - 2)};
+  check_files(words, checkpoint);
+  session s = {.seconds = seconds};
   tpt_context *context = make_context(threads);
-  session_open(&s, context, words[1], held);
+  open_all(&s, context, words, count);
   if (resume) session_resume(&s, checkpoint);
   catch_signals(context);
   s.report = report_start(log_path, resume, s.figures.step);

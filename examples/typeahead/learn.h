@@ -26,7 +26,8 @@ typedef struct learner {
 } learner;
 
 /* From the checkpoint where there is one, else from the model file and its tokenizer, else from
- * nothing (both NULL). The state, the steps and the context are set by the caller. */
+ * nothing (both NULL). A state that others can read is closed to them. The state, the steps and the
+ * context are set by the caller. */
 void learn_open(learner *l, const char *model, const char *tokenizer);
 void learn_close(learner *l);
 
@@ -35,7 +36,8 @@ void learn_close(learner *l);
  * be learned */
 tpt_status learn_score(learner *l, const char *line);
 
-/* Takes the line into the memory, and makes the steps: on it, and on lines drawn from the memory.
+/* Takes the line into the memory, and makes the steps: on it, and on lines drawn from the memory;
+ * more of them on a line that was learned before and is not known yet.
  *   returns   CANCELLED: some steps were not made */
 tpt_status learn_line(learner *l, const char *line);
 

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "../common.h"
+#include "../files.h"
 #include "screen.h"
 #include "worker.h"
 
@@ -41,6 +41,13 @@ void leave(const char *format, ...) {
   die("%s", text);
 }
 
+void must_file(const char *path, tpt_status status) {
+  char text[PATH_MAX + 1024];
+  if (status == TPT_OK) return;
+  complain_of(path, text, sizeof text);
+  leave("%s", text);
+}
+
 /* ---- on a terminal ---- */
 
 typedef struct session {
@@ -75,6 +82,13 @@ static void accept(session *s) {
   edit_set(&s->line, "");
 }
 
+/* No grey words are left behind; what was typed stands in the line again afterwards. */
+static void stop(session *s) {
+  *s->suggestion = 0;
+  screen_next(&s->line);
+  screen_stop();
+}
+
 /* What is typed as suggested leaves the rest of it standing. */
 static void type(session *s, const char *text) {
   size_t bytes = strlen(text);
@@ -100,7 +114,7 @@ static void press(session *s, edit_key key) {
   else if (key == KEY_UP || key == KEY_DOWN)
     recall(s, key);
   else if (key == KEY_STOP)
-    screen_stop();
+    stop(s);
   else
     edit_apply(&s->line, key);
 }
@@ -123,7 +137,9 @@ static void read_keys(session *s) {
       press(s, key);
   }
   if (screen_ended()) end(s);
-  if (count) suggest_ask(s->suggester, s->line.text);
+  int stopped = screen_is_to_stop();
+  if (stopped) stop(s);
+  if (count || stopped) suggest_ask(s->suggester, s->line.text);
 }
 
 /* Takes what the threads have to say.
@@ -194,13 +210,27 @@ static void read_lines(learner *l) {
   free(text);
 }
 
+static tpt_context *make_learning_context(void) {
+  tpt_context *context;
+  if (threads > 256) wrong_call("--threads must be 0 to 256");
+  check(tpt_context_create(&context));
+  check(tpt_context_set_threads(context, (int32_t)threads));
+  return context;
+}
+
 int main(int argc, char **argv) {
+  umask(077); /* of the state: it holds what was typed */
   read_call(&PROGRAM, argc, argv, NULL);
   if (!model != !tokenizer) wrong_call("--model and --tokenizer belong together");
   check(tpt_check_version(TPT_VERSION_MAJOR, TPT_VERSION_MINOR, TPT_VERSION_PATCH));
   if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) setlocale(LC_CTYPE, "C.UTF-8");
-  check_writable(state);
-  learner l = {.state = state, .steps_line = steps, .context = make_context(threads)};
+  const file_use uses[] = {{"--model", model, READS},
+                           {"--tokenizer", tokenizer, READS},
+                           {"standard input", "-", READS},
+                           {"--state", state, REPLACES},
+                           {NULL, NULL, READS}};
+  check_uses(uses);
+  learner l = {.state = state, .steps_line = steps, .context = make_learning_context()};
   learn_open(&l, model, tokenizer);
   int number = 0;
   if (screen_is_there())

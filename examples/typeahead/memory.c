@@ -15,6 +15,12 @@ void memory_keep(memory *m, const char *line) {
   m->lines[m->kept++] = must_have(strdup(line));
 }
 
+int memory_has(const memory *m, const char *line) {
+  for (size_t i = 0; i < m->kept; i++)
+    if (strcmp(m->lines[i], line) == 0) return 1;
+  return 0;
+}
+
 void memory_free(memory *m) {
   while (m->kept) free(m->lines[--m->kept]);
   free(m->scores);

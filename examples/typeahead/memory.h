@@ -22,6 +22,9 @@ typedef struct memory {
 
 void memory_score(memory *m, score s);
 void memory_keep(memory *m, const char *line);
+
+/* Is it among the kept ones? */
+int memory_has(const memory *m, const char *line);
 void memory_free(memory *m);
 
 /* A random number below `most`. */

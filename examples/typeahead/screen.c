@@ -40,7 +40,10 @@ static void raw(void) {
   modes.c_cc[VMIN] = 1;
   modes.c_cc[VTIME] = 0;
   is_raw = 1;
-  if (tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)) leave("the terminal's modes cannot be set");
+  int failed;
+  do failed = tcsetattr(STDIN_FILENO, TCSADRAIN, &modes);
+  while (failed && errno == EINTR); /* continued behind the shell, and brought to the front */
+  if (failed) leave("the terminal's modes cannot be set");
 }
 
 /* The pipe never blocks: where it is full, screen_wait will return anyway. */
@@ -89,12 +92,15 @@ void screen_start(void) {
 
 void screen_stop(void) {
   to_stop = 0;
-  dprintf(STDOUT_FILENO, "\r\n\033[J");
   screen_restore();
   handle(SIGTSTP, SIG_DFL, 0);
-  raise(SIGTSTP); /* goes on here after SIGCONT */
+  raise(SIGTSTP); /* goes on here after SIGCONT, or at once where no shell could send one */
   handle(SIGTSTP, on_signal, 0);
+  continued = 0;
+  raw();
 }
+
+int screen_is_to_stop(void) { return to_stop; }
 
 int screen_ended(void) { return ended; }
 
@@ -105,7 +111,6 @@ size_t screen_wait(unsigned char *bytes, size_t capacity) {
   if (poll(from, 2, -1) < 0 && errno != EINTR) leave("the terminal cannot be read");
   while (read(wake[0], drained, sizeof drained) > 0) {
   }
-  if (to_stop) screen_stop();
   if (continued) continued = 0, raw();
   if (from[0].revents) {
     got = read(STDIN_FILENO, bytes, capacity);
@@ -177,6 +182,29 @@ static void begin(frame *f) {
   f->columns_left = screen_columns() - 3;
 }
 
+/* The status, at most ROWS_MOST rows of it, cut between words where there is room for one.
+ *   returns   the rows */
+static int put_wrapped(frame *f, const char *text) {
+  enum { ROWS_MOST = 6 };
+  int row = 1, wide = f->columns_left = screen_columns() - 1;
+  for (size_t length; *text; text += length) {
+    char word[256];
+    size_t spaces = strspn(text, " ");
+    length = spaces + strcspn(text + spaces, " ");
+    if (length >= sizeof word) length = sizeof word - 1;
+    int columns = columns_of(text, text + length);
+    if (columns > f->columns_left && f->columns_left < wide) {
+      if (row++ == ROWS_MOST) return ROWS_MOST;
+      put(f, "\033[K\r\n");
+      f->columns_left = wide;
+      text += spaces, length -= spaces;
+    }
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    put_text(f, word);
+  }
+  return row;
+}
+
 void screen_draw(const edit_line *line, const char *suggestion, const char *status) {
   frame f;
   f.length = 0;
@@ -188,9 +216,8 @@ void screen_draw(const edit_line *line, const char *suggestion, const char *stat
   put(&f, GREY);
   put_text(&f, suggestion);
   put(&f, PLAIN "\033[K\r\n" DIM);
-  f.columns_left = screen_columns() - 1;
-  put_text(&f, status);
-  put(&f, PLAIN "\033[J\033[A\r\033[%dC", behind + 2);
+  int rows = put_wrapped(&f, status);
+  put(&f, PLAIN "\033[J\033[%dA\r\033[%dC", rows, behind + 2);
   send(&f);
 }
 

@@ -1,4 +1,4 @@
-/* The terminal: raw mode and back, waiting for keys, two lines drawn at once, signals. */
+/* The terminal: raw mode and back, waiting for keys, a line and a status drawn at once, signals. */
 #ifndef SCREEN_H
 #define SCREEN_H
 
@@ -23,10 +23,13 @@ size_t screen_wait(unsigned char *bytes, size_t capacity);
 /* The signal that asks the program to end, or SIGHUP where the terminal is gone; 0: none yet. */
 int screen_ended(void);
 
-/* Ctrl-Z: gives the terminal to the shell until SIGCONT. */
+/* Was the program asked to stop by a signal, since the last screen_stop? */
+int screen_is_to_stop(void);
+
+/* Gives the terminal to the shell until SIGCONT. The caller has drawn what is to stay. */
 void screen_stop(void);
 
-/* The line with a grey suggestion at its end, a status below it. */
+/* The line with a grey suggestion at its end, a status below it, in as many rows as it takes. */
 void screen_draw(const edit_line *line, const char *suggestion, const char *status);
 
 /* Leaves the line as it is above, and begins one below it. */

@@ -27,6 +27,9 @@ static inline void must(tpt_status status) {
   if (status != TPT_OK) leave("%s", tpt_error_message());
 }
 
+/* What the library says of a file, which the message then begins with. */
+void must_file(const char *path, tpt_status status);
+
 static inline void *must_have(void *memory) {
   return memory ? memory : (leave("there is no memory left"), NULL);
 }

@@ -10,17 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+from parts import expect, run_parts
+
 TOOLS = ("describe", "embed_in_host", "evaluate", "generate", "tokenize", "train")
 TINY = ["model.vocab_size=270", "model.d_model=24", "model.n_layers=1", "model.n_q_heads=3", "model.n_kv_heads=3",
         "model.d_ff=32", "model.max_seq_len=16", "train.batch=4", "train.warmup=2"]
-faults, done = [], 0
-
-
-def expect(right, what):
-    global done
-    done += 1
-    if not right:
-        faults.append(what)
 
 
 class Tools:
@@ -35,6 +29,10 @@ class Tools:
         shown = ((got.stdout or b"") + got.stderr).decode("utf-8", "replace")
         expect(got.returncode == status, f"{' '.join(words)}: status {got.returncode}, not {status}\n{shown}")
         return shown
+
+
+def small_text(path):
+    path.write_text("The horn is gentle; three phases turn and sum to zero. " * 60)
 
 
 def wrong_calls(tools):
@@ -52,7 +50,7 @@ def wrong_calls(tools):
 
 
 def whole_path(tools):
-    (tools.work / "text").write_text("The horn is gentle; three phases turn and sum to zero. " * 60)
+    small_text(tools.work / "text")
     shown = tools.run("tokenize", "--vocab", "270", "--save", "t.json", "--out", "t", "text")
     expect("270 tokens to choose from" in shown, "tokenize did not make the tokens asked for")
     small = ["t.u16", *TINY, "train.steps=8"]
@@ -113,15 +111,7 @@ def main():
     work = Path(sys.argv[2])
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    tools = Tools(Path(sys.argv[1]).resolve(), work)
-    for part in (wrong_calls, whole_path, nowhere_to_write, stopped_and_resumed):
-        before = len(faults)
-        part(tools)
-        if len(faults) > before:
-            break
-    print(*faults, sep="\n")
-    print(f"{done} checks, {len(faults)} faults")
-    sys.exit(bool(faults))
+    run_parts((wrong_calls, whole_path, nowhere_to_write, stopped_and_resumed), Tools(Path(sys.argv[1]).resolve(), work))
 
 
 if __name__ == "__main__":

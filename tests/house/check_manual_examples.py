@@ -1,4 +1,4 @@
-"""The program of each page: every compiler that is here takes it, strictly, and it prints what the page says.
+"""The programs of each page: every compiler that is here takes them, strictly, and they print what the page says.
 
     check_manual_examples.py ROOT MAN LIB3PT.SO [PAGE...]     PAGE: these alone, as tpt_version.3
 """
@@ -37,13 +37,19 @@ def try_out(code, output, compiler, root, shared):
     return None
 
 
-def faults_of(page, compilers, root, shared):
+def pairs_of(page):
+    """Programs with their outputs; none where one is missing."""
     displays = page.displays("EXAMPLES")
-    if len(displays) != 2 or "int main(" not in displays[0]:
-        return [f"{page.file}: EXAMPLES has {len(displays)} literal displays; wanted are a program and its output"]
-    if "\nIt prints\n" not in page.part("EXAMPLES"):
-        return [f"{page.file}: EXAMPLES does not say 'It prints' before the output"]
-    found = [try_out(*displays, compiler, root, shared) for compiler in compilers]
+    return [] if len(displays) % 2 else [*zip(displays[::2], displays[1::2])]
+
+
+def faults_of(page, compilers, root, shared):
+    pairs = pairs_of(page)
+    if not pairs or not all("int main(" in program for program, _ in pairs):
+        return [f"{page.file}: the literal displays of EXAMPLES are not, by turns, a program and its output"]
+    if page.part("EXAMPLES").count("\nIt prints\n") != len(pairs):
+        return [f"{page.file}: EXAMPLES does not say 'It prints' before each output"]
+    found = [try_out(*pair, compiler, root, shared) for pair in pairs for compiler in compilers]
     return [f"{page.file}: {fault}" for fault in found if fault]
 
 
@@ -54,7 +60,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         faults = sum(pool.map(lambda page: faults_of(page, compilers, root, shared), pages), [])
     print(*faults, sep="\n")
-    print(f"{len(pages)} programs, by {', '.join(' '.join(c[::2]) for c in compilers)}; {len(faults)} faults")
+    print(f"{sum(len(pairs_of(page)) for page in pages)} programs, by {', '.join(' '.join(c[::2]) for c in compilers)}; {len(faults)} faults")
     for compiler in COMPILERS:
         if compiler not in compilers:
             print(f"{compiler[0]} is not here: skipped")

@@ -59,6 +59,19 @@ def reads(manual, kind):
             yield f"{search} 3pt does not find {name}: {done.stdout}{done.stderr}"
 
 
+def index_is_in_order(pages, text):
+    """Every page once, those of functions as lib3pt(3) names them."""
+    shown = re.findall(r'href="([^"]+)\.html"', text)
+    for page in pages:
+        if shown.count(page.file) != 1:
+            yield f"index.html has {shown.count(page.file)} links to {page.file}; one is wanted"
+    owner = {name: page.file for page in pages if page.is_of_functions() for name in page.names}
+    overview = next(page for page in pages if page.file == "lib3pt.3")
+    wanted = list(dict.fromkeys(owner[name] for name, _ in overview.links() if name in owner))
+    if [file for file in shown if file in owner.values()] != wanted:
+        yield "index.html does not have the functions in the order of lib3pt.3"
+
+
 def html(root, pages, work):
     out = work / "html"
     done = run(sys.executable, root / "man/make_html.py", out, *(page.path for page in pages))
@@ -71,11 +84,11 @@ def html(root, pages, work):
             lost = target and not (out / target).is_file()
             if lost or anchor and f'id="{anchor}"' not in texts[target or name]:
                 yield f"{name} links to {target}#{anchor}, which is not there"
+        for flag in re.findall(r'(?<!class="flag">)(?<!class="Fl">)--[a-z][\w-]*', text):
+            yield f"{name} has {flag} where a browser may break it"
         if 'name="viewport"' not in text or "style.css" not in text:
             yield f"{name} has no viewport or no style sheet"
-    for page in pages:
-        if f'"{page.file}.html"' not in texts["index.html"]:
-            yield f"index.html does not name {page.file}"
+    yield from index_is_in_order(pages, texts["index.html"])
 
 
 def main():

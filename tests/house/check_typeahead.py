@@ -9,6 +9,7 @@ import re
 import select
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import sys
@@ -16,17 +17,10 @@ import termios
 import time
 from pathlib import Path
 
+from parts import expect, run_parts
+
 LINES = "the quick brown fox jumps\na small model learns\nthree phases sum to zero\n"
 PATIENCE = 100      # seconds that a thing may take on a slow machine before the test says that it does not come
-faults, done = [], 0
-
-
-def expect(right, what):
-    global done
-    done += 1
-    if not right:
-        faults.append(what)
-    return right
 
 
 def run(program, work, *words, text="", status=0):
@@ -41,12 +35,18 @@ def perplexities(shown):
 
 
 def wrong_calls(program, work):
-    expect("usage:" in run(program, work, "--help"), "--help shows no usage")
+    for word, shown in (("--help", "usage: "), ("--version", f"{program.name} ")):
+        got = subprocess.run([program, word], cwd=work, capture_output=True, text=True)
+        expect((got.returncode, got.stderr) == (0, "") and shown in got.stdout, f"{word}: {got}")
     for words in (["--nonsense"], ["a word"], ["--state"], ["--steps", "x"], ["--threads", "257"], ["--model", "m"],
-                  ["--tokenizer", "t"]):
+                  ["--tokenizer", "t"], ["--", "--help"], ["--threads=257"]):
         run(program, work, *words, status=2)
-    run(program, work, "--model", "absent", "--tokenizer", "absent", status=1)
-    run(program, work, "--state", "absent/state", status=1)
+    for words, file in ((("--model", "absent", "--tokenizer=t"), "absent"),
+                        (("--state", "absent/state"), "absent/state"),
+                        (("--state=m", "--model=m", "--tokenizer=t"), "m"),
+                        (("--state=t", "--model=m", "--tokenizer=t"), "t")):
+        shown = run(program, work, *words, status=1)
+        expect(shown.startswith(f"{program.name}: {file}: "), f"{words}: no file begins the message: {shown}")
     expect(not list(work.iterdir()), "a call that failed left a file")
 
 
@@ -59,6 +59,54 @@ def learns(program, work):
     expect(re.search(r"^ +21-30 +[\d.]+$", shown, re.M), f"no table at the end: {shown[-300:]}")
     one, two = (run(program, work, "--state", name, "--threads", name, text=LINES * 2) for name in "12")
     expect(one == two, "one and two threads learned differently")
+
+
+def learns_at_once(program, work):
+    """A line that comes again is known from the third time on, and lines that are new do not suffer."""
+    line = "please send the report by friday\n"
+    found = perplexities(run(program, work, "--state", "equal", text=line * 4))
+    expect(len(found) == 4 and found[0] > 100 and found[2] < 5 and found[3] < 2, f"equal lines: {found}")
+    new = "".join(f"{word} is a word of its own\n" for word in ("seven", "green", "quick", "house", "under"))
+    found = perplexities(run(program, work, "--state", "between", text=LINES * 2 + line * 3 + new + line))
+    expect(len(found) == 15 and found[-1] < 3, f"a line after others: {found}")
+
+
+def mode(file):
+    return stat.S_IMODE(file.stat().st_mode)
+
+
+def keeps_to_itself(program, work):
+    """Nobody else may read the state, whatever the umask, the file's mode or the moment; other files keep theirs."""
+    expect(mode(work / "state") == 0o600, f"a new state has mode {mode(work / 'state'):o}")
+    private, seen = work / "private", set()
+    for before in (None, 0o644, 0o666, 0o400):
+        if before:
+            (private / "s").chmod(before)
+        else:
+            private.mkdir()
+        child = subprocess.Popen([program, "--state", "s"], cwd=private, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 umask=0)
+        expect(child.stdout is not None and child.stdin.write(b"a line\n") and child.stdin.flush() is None
+               and b"perplexity" in child.stdout.readline(), "a line was not read")
+        if before:
+            expect(mode(private / "s") & 0o077 == 0, f"a state of mode {before:o} stays open while the program runs")
+        child.stdin.close()
+        while child.poll() is None:
+            for name in os.listdir(private):
+                try:
+                    seen.add(mode(private / name))
+                except FileNotFoundError:       # renamed meanwhile
+                    pass
+        child.stdout.close()
+        protected = before == 0o400 and os.geteuid() != 0       # its owner, if not root, is told that it is protected
+        expect(child.returncode == int(protected), f"mode {before}: status {child.returncode}")
+        want = 0o400 if before == 0o400 else 0o600
+        expect(mode(private / "s") == want, f"of a state of mode {before} became {mode(private / 's'):o}")
+    expect(seen <= {0o600, 0o400}, f"files could be read by others for a moment: {sorted(map(oct, seen))}")
+    (work / "notes").write_text("mine\n")
+    (work / "notes").chmod(0o644)
+    run(program, work, "--state", "notes", text=LINES, status=1)
+    expect(mode(work / "notes") == 0o644, "a file that is no state got another mode")
 
 
 def goes_on(program, work):
@@ -105,13 +153,19 @@ def refuses(program, work):
 class Terminal:
     """The program on a terminal of its own; `shown` is all that it wrote."""
 
-    def __init__(self, program, work, *words):
+    def __init__(self, program, work, *words, columns=80):
         self.main, self.side = pty.openpty()
-        fcntl.ioctl(self.side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.resize(columns)
         self.modes, self.shown = termios.tcgetattr(self.side), ""
         env = dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8")
         self.child = subprocess.Popen([program, *words], cwd=work, env=env, stdin=self.side, stdout=self.side,
                                       stderr=self.side, start_new_session=True)
+
+    def resize(self, columns):
+        fcntl.ioctl(self.side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+    def is_raw(self):
+        return not termios.tcgetattr(self.side)[3] & (termios.ICANON | termios.ECHO)
 
     def type(self, text):
         self.shown = ""
@@ -150,7 +204,7 @@ def row(text, grey=""):
 def typed(program, work):
     t = Terminal(program, work, "--state", "state")
     t.wait("line 39: perplexity", "no status at the start")
-    expect(not termios.tcgetattr(t.side)[3] & (termios.ICANON | termios.ECHO), "the terminal is not raw")
+    expect(t.is_raw(), "the terminal is not raw")
     t.type("the q")
     t.wait(row("the q", "uick"), "no suggestion for a line that was repeated")
     t.type("\t")
@@ -167,6 +221,83 @@ def typed(program, work):
     t.leave(0)
     expect(re.search(r"\d+-40 +[\d.]+\r\n", t.shown), f"no table at the end: {t.shown[-300:]!r}")
     expect("line 41:" in run(program, work, "--state", "state", text="again\n"), "the line typed was not kept")
+
+
+def suggests_at_once(program, work):
+    t = Terminal(program, work, "--state", "fresh")
+    for number in "123":
+        t.wait(row(""), "nothing was drawn")
+        t.type("please send the report by friday\r")
+        t.wait(f"line {number}: perplexity [^(]*$", "a line that was accepted was not learned")
+    t.type("pl")
+    t.wait(row("pl", "ease"), "a line that was typed three times is not suggested at its fourth beginning")
+    t.type("\x04")
+    t.leave(0)
+
+
+def widths(program, work):
+    """The status is there whole at any width, in rows that fit; also after the width has changed."""
+    words = "Tab takes the grey words, Enter learns the line, Ctrl-D leaves".split()
+    for columns in (20, 40, 60, 120):
+        t = Terminal(program, work, "--state", "narrow", columns=columns)
+        t.wait("leaves\033", f"the help is cut at {columns} columns")
+        for columns in (columns, 30):
+            rows = re.sub(r"\033\[[\d;]*[A-Za-z]", "", t.shown.split("\r> ")[-1]).split("\n")
+            below = [part.replace("\r", "") for part in rows[1:]]
+            expect(" ".join(below).split() == words and all(len(part) < columns for part in below),
+                   f"{columns} columns: {below}")
+            if columns != 30:
+                t.shown = ""
+                t.resize(30)
+                os.kill(t.child.pid, signal.SIGWINCH)       # the terminal is not its controlling one
+                t.wait("leaves\033", "it was not drawn again after the width had changed")
+        t.type("\x04")
+        t.leave(0)
+
+
+STOPPER = """import os, signal, sys
+child = os.fork()
+if not child:
+    os.setpgid(0, 0)
+    os.execv(sys.argv[1], sys.argv[1:])
+print(f"child {child} ", flush=True)
+while True:
+    status = os.waitpid(child, os.WUNTRACED)[1]
+    if not os.WIFSTOPPED(status):
+        sys.exit(os.waitstatus_to_exitcode(status) & 255)
+    print(f"stopped by {os.WSTOPSIG(status)} ", flush=True)
+"""
+
+
+def stops(program, work):
+    """Ctrl-Z and SIGTSTP leave no grey words and a terminal as it was; SIGCONT brings both back."""
+    t = Terminal(sys.executable, work, "-c", STOPPER, program, "--state", "state")
+    t.wait(r"child \d+ ", "no child")
+    child = int(re.search(r"child (\d+) ", t.shown)[1])
+    for way in ("\x1a", None):
+        t.wait("> ", "nothing was drawn")
+        t.type("\x15the q")
+        t.wait(row("the q", "uick"), "no suggestion")
+        t.shown = ""
+        if way:
+            t.type(way)
+        else:
+            os.kill(child, signal.SIGTSTP)
+        t.wait(f"stopped by {int(signal.SIGTSTP)} ", "it did not stop")
+        expect(re.search(r"\r> the q\033\[J\r+\n$", t.shown.split("stopped")[0]), f"grey words stay: {t.shown!r}")
+        expect(termios.tcgetattr(t.side) == t.modes, "the terminal's modes were not given back at the stop")
+        t.shown = ""
+        os.kill(child, signal.SIGCONT)
+        t.wait(row("the q", "uick"), "the line and its suggestion did not come back")
+        expect(t.is_raw(), "the terminal is not raw again")
+    t.type("\x04")
+    t.leave(0)
+    t = Terminal(program, work, "--state", "state")     # a leader of its session: the system does not stop it
+    t.type("\x1athe q")
+    t.wait(row("the q", "uick"), "it does not go on where it could not be stopped")
+    expect(t.is_raw(), "the terminal is not raw where it could not be stopped")
+    t.type("\x04")
+    t.leave(0)
 
 
 def signals(program, work):
@@ -199,14 +330,8 @@ def main():
     program, work = (Path(word).resolve() for word in sys.argv[1:])
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    for part in (wrong_calls, learns, goes_on, leaves_out, refuses, typed, signals):
-        before = len(faults)
-        part(program, work)
-        if len(faults) > before:
-            break
-    print(*faults, sep="\n")
-    print(f"{done} checks, {len(faults)} faults")
-    sys.exit(bool(faults))
+    run_parts((wrong_calls, learns, learns_at_once, keeps_to_itself, goes_on, leaves_out, refuses, typed,
+                 suggests_at_once, widths, stops, signals), program, work)
 
 
 if __name__ == "__main__":

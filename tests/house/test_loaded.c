@@ -7,10 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <dirent.h>
-
 #include <3pt/3pt.h>
 
+#include "support/folder.h"
 #include "support/runner.h"
 
 static const char *library;
@@ -116,14 +115,6 @@ static void same(const life *a, const life *b) {
   ck_assert_mem_eq(a->logits, b->logits, sizeof a->logits);
 }
 
-static size_t entries(const char *path) {
-  size_t count = 0;
-  DIR *open = opendir(path);
-  while (open && readdir(open)) count++;
-  closedir(open);
-  return count;
-}
-
 /* ---- tests ---- */
 
 START_TEST(the_version_before_all_else) {
@@ -139,16 +130,16 @@ END_TEST
 
 /* Opened, used, closed, and again: it is gone in between, with its threads and descriptors. */
 START_TEST(again_and_again) {
-  size_t threads = entries("/proc/self/task"), files = 0;
+  size_t threads = tpti_test_entries("/proc/self/task"), files = 0;
   life first = {0};
   for (int i = 0; i < 4; i++) {
     copy c = load(library, RTLD_LOCAL);
     life l = whole_life(&c);
     unload(&c);
     ck_assert_ptr_null(dlopen(library, RTLD_NOW | RTLD_NOLOAD));
-    ck_assert_uint_eq(entries("/proc/self/task"), threads);
-    if (i == 0) first = l, files = entries("/proc/self/fd");
-    ck_assert_uint_eq(entries("/proc/self/fd"), files);
+    ck_assert_uint_eq(tpti_test_entries("/proc/self/task"), threads);
+    if (i == 0) first = l, files = tpti_test_entries("/proc/self/fd");
+    ck_assert_uint_eq(tpti_test_entries("/proc/self/fd"), files);
     same(&l, &first);
   }
 }

@@ -1,10 +1,14 @@
 /* The tests' own tools, which nothing else would find out: a guard that sees nothing guards
  * nothing. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/allocator.h"
 #include "support/compare.h"
+#include "support/folder.h"
 #include "support/golden.h"
 #include "support/run.h"
 #include "support/runner.h"
@@ -112,6 +116,21 @@ START_TEST(runs_work) {
 }
 END_TEST
 
+START_TEST(folder_is_counted_and_removed) {
+  static const char *const names[] = {"a", ".b", "..c"};
+  char folder[] = "/tmp/3pt-test-XXXXXX", path[64];
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  for (size_t i = 0; i < 3; i++) {
+    ck_assert_uint_eq(tpti_test_entries(folder), i);
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    ck_assert_int_eq(fclose(fopen(path, "wb")), 0);
+  }
+  ck_assert_uint_eq(tpti_test_entries(folder), 3);
+  tpti_test_remove_folder(folder);
+  ck_assert_int_ne(access(folder, F_OK), 0);
+}
+END_TEST
+
 static Suite *suite(void) {
   Suite *s = suite_create("support");
   TCase *c = tcase_create("support");
@@ -122,6 +141,7 @@ static Suite *suite(void) {
   tcase_add_test(c, random_input_is_in_range);
   tcase_add_test(c, every_golden_case_is_read);
   tcase_add_test(c, runs_work);
+  tcase_add_test(c, folder_is_counted_and_removed);
   suite_add_tcase(s, c);
   return s;
 }

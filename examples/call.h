@@ -1,0 +1,185 @@
+/* How the example programs are called, and how they end: one table of options each, and a message
+ * that says what to do.
+ *
+ * A program ends with status 0 when it did its work, 1 when it could not, 2 when it was called
+ * wrongly. */
+#ifndef EXAMPLES_CALL_H
+#define EXAMPLES_CALL_H
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <3pt/3pt.h>
+
+enum { MAX_WORDS = 64 };
+
+typedef enum option_kind { FLAG, TEXT, COUNT, NUMBER } option_kind;
+
+typedef struct option {
+  const char *name; /* "--seed"; NULL ends the table */
+  option_kind kind;
+  void *value; /* int, const char *, uint64_t or double; holds the default */
+  const char *help;
+} option;
+
+typedef struct program {
+  const char *name, *usage, *about; /* usage: words that must be there are in capitals, bare */
+  const option *options;
+  int least_words, most_words; /* of what is not an option */
+} program;
+
+static const program *the_program;
+static const char *the_name; /* as it was called */
+
+/* ---- ends ---- */
+
+static inline void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static inline void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+static inline void wrong_call(const char *format, ...)
+    __attribute__((format(printf, 1, 2), noreturn));
+
+static inline void complain(const char *format, va_list args) {
+  fprintf(stderr, "%s: ", the_name);
+  vfprintf(stderr, format, args);
+  fputc('\n', stderr);
+}
+
+static inline void warn(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  complain(format, args);
+  va_end(args);
+}
+
+static inline void die(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  complain(format, args);
+  va_end(args);
+  exit(1);
+}
+
+static inline void wrong_call(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  complain(format, args);
+  va_end(args);
+  fprintf(stderr,
+          "usage: %s %s\nAll options: %s --help. After -- no word is taken for an option.\n",
+          the_name, the_program->usage, the_name);
+  exit(2);
+}
+
+/* The library says what was wrong and what is allowed: nothing to add. */
+static inline void check(tpt_status status) {
+  if (status != TPT_OK) die("%s", tpt_error_message());
+}
+
+/* A program that could not say what it found has failed. */
+static inline void flush_output(void) {
+  if (fflush(stdout) || ferror(stdout)) die("the output could not be written: is the disk full?");
+}
+
+/* ---- options ---- */
+
+static inline void show_help(const program *p) {
+  static const char *const VALUE[] = {"", " TEXT", " COUNT", " NUMBER"};
+  printf("usage: %s %s\n\n%s\n\noptions (--name value or --name=value):\n", the_name, p->usage,
+         p->about);
+  for (const option *o = p->options; o->name; o++) {
+    char left[64];
+    snprintf(left, sizeof left, "%s%s", o->name, VALUE[o->kind]);
+    printf("  %-22s %s\n", left, o->help);
+  }
+  printf("  %-22s %s\n", "--help", "this text");
+  printf("  %-22s %s\n", "--version", "the versions of the program and of the library");
+  printf("  %-22s %s\n", "--", "ends the options: a word after it may begin with -");
+  flush_output();
+  exit(0);
+}
+
+static inline void show_version(void) {
+  printf("%s %d.%d.%d (lib3pt %s)\n", the_name, TPT_VERSION_MAJOR, TPT_VERSION_MINOR,
+         TPT_VERSION_PATCH, tpt_version());
+  flush_output();
+  exit(0);
+}
+
+static inline void set_option(const option *o, const char *text) {
+  char *end = NULL;
+  errno = 0;
+  if (o->kind == TEXT) {
+    memcpy(o->value, &text, sizeof text);
+    return;
+  }
+  if (o->kind == COUNT) *(uint64_t *)o->value = strtoull(text, &end, 10);
+  if (o->kind == NUMBER) *(double *)o->value = strtod(text, &end);
+  int wild = o->kind == NUMBER && !isfinite(*(double *)o->value);
+  if (errno || end == text || *end || strchr(text, '-') || wild)
+    wrong_call("%s must be a %s from 0, not '%s'", o->name,
+               o->kind == COUNT ? "whole number" : "number", text);
+}
+
+/* Takes the option argv[0], and the value that is in it after = or follows.
+ *   returns   how many words that were */
+static inline int take_option(const program *p, char **argv) {
+  const option *o = p->options;
+  const char *word = argv[0], *equals = strchr(word, '=');
+  size_t length = equals ? (size_t)(equals - word) : strlen(word);
+  while (o->name && (strlen(o->name) != length || memcmp(o->name, word, length) != 0)) o++;
+  if (!o->name) wrong_call("there is no option %.*s", (int)length, word);
+  if (o->kind == FLAG) {
+    if (equals) wrong_call("%s takes no value", o->name);
+    *(int *)o->value = 1;
+    return 1;
+  }
+  if (!equals && !argv[1]) wrong_call("%s needs a value after it", o->name);
+  set_option(o, equals ? equals + 1 : argv[1]);
+  return equals ? 1 : 2;
+}
+
+/* Names the words of the usage that were not given. */
+static inline void check_words(const program *p, int count) {
+  char missing[128] = "";
+  const char *word = p->usage;
+  for (int i = 0; i < p->least_words; word += strcspn(word, " ")) {
+    word += strspn(word, " ");
+    size_t letters = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), used = strlen(missing);
+    if (letters && i++ >= count)
+      snprintf(missing + used, sizeof missing - used, " %.*s", (int)letters, word);
+  }
+  if (*missing) wrong_call("missing:%s", missing);
+}
+
+static inline int is_option(const char *word) { return word[0] == '-' && word[1] != 0; }
+
+/* Reads the options into their variables; the other words go to words[0, result). */
+static inline int read_call(const program *p, int argc, char **argv, const char **words) {
+  int count = 0, options = 1;
+  const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails, and no end */
+  the_program = p;
+  the_name = slash ? slash + 1 : argc > 0 ? argv[0] : p->name;
+  for (int i = 1; i < argc;) {
+    const char *word = argv[i];
+    if (options && is_option(word)) {
+      if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) show_help(p);
+      if (strcmp(word, "--version") == 0) show_version();
+      options = strcmp(word, "--") != 0;
+      i += options ? take_option(p, argv + i) : 1;
+      continue;
+    }
+    if (count == p->most_words || count == MAX_WORDS) wrong_call("'%s' is one too many", word);
+    words[count++] = word;
+    i++;
+  }
+  check_words(p, count);
+  return count;
+}
+
+#endif
