@@ -49,7 +49,7 @@ func (c *call) ended(on ID) bool {
 // run calls f and makes an error of its status. r is nil where there is no context.
 func (r *root) run(ctx context.Context, first unsafe.Pointer, f func() C.tpt_status) error {
 	if ctx != nil && ctx.Err() != nil {
-		return &Error{ErrCancelled, "the context.Context was done before the call: " + ctx.Err().Error(), context.Cause(ctx)}
+		return &Error{ErrCancelled, "the context.Context was done before the call", context.Cause(ctx)}
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

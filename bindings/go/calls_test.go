@@ -148,6 +148,45 @@ func TestCauseOfACancelledContext(t *testing.T) {
 	}
 }
 
+func TestAnEndedCallSaysWhy(t *testing.T) {
+	l := newLong(nil)
+	before, cancel := context.WithCancel(background)
+	cancel()
+	during, cancel := context.WithTimeout(background, 20*time.Millisecond)
+	defer cancel()
+	for ctx, why := range map[context.Context]string{before: "context canceled", during: "context deadline exceeded"} {
+		if _, err := l.evaluate(ctx, 0); err == nil || !strings.HasSuffix(err.Error(), why) || strings.Count(err.Error(), why) != 1 {
+			t.Error(err)
+		}
+	}
+}
+
+func TestGoroutinesBranchFromOneDecoder(t *testing.T) {
+	o := newObjects(nil)
+	defer o.close()
+	check(o.decoder.Feed(background, 1, 2, 3))
+	var group sync.WaitGroup
+	for range 4 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			branch := must(o.model.NewDecoder(0))
+			defer branch.Close()
+			for range 500 {
+				if err := o.decoder.CopyTo(branch); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			if must(branch.Position()) != 3 {
+				t.Error("the branch is another sequence")
+			}
+		}()
+	}
+	group.Wait()
+	check(o.decoder.CopyTo(o.decoder))
+}
+
 func TestContextCancelEndsAll(t *testing.T) {
 	l := newLong(nil)
 	check(l.context.Cancel(true))

@@ -52,9 +52,9 @@ func (d *Decoder) LastError() (string, error) { return d.lastError() }
 func (d *Decoder) ID() ID { return d.id() }
 
 // CopyTo copies positions, cache, last logits, sampler and its random state to a decoder of the same model: a way to
-// branch.
+// branch. Any number of goroutines may copy from one.
 func (d *Decoder) CopyTo(target *Decoder) error {
-	return d.do(nil, exclusive, func() C.tpt_status { return C.tpt_decoder_copy(d.c(), target.c()) }, target.use(exclusive))
+	return d.do(nil, target == d, func() C.tpt_status { return C.tpt_decoder_copy(d.c(), target.c()) }, target.use(exclusive))
 }
 
 // Feed takes a prompt or one token. A failed one leaves the decoder as it was.

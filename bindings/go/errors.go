@@ -49,8 +49,14 @@ type Error struct {
 	cause   error // of a call that a context.Context ended: the context's
 }
 
-// Error is the name of the status and the message.
-func (e *Error) Error() string { return e.Status.Error() + ": " + e.Message }
+// Error is the name of the status, the message, and the cause of the context.Context that ended the call.
+func (e *Error) Error() string {
+	text := e.Status.Error() + ": " + e.Message
+	if e.cause != nil {
+		text += ": " + e.cause.Error()
+	}
+	return text
+}
 
 // Is tells errors.Is that the error is its Status.
 func (e *Error) Is(target error) bool {

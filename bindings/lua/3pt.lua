@@ -566,7 +566,11 @@ function Array.element(a)
   end
 end
 
+local MOST_BYTES = 2^31 - 1 -- of an array: the FFI makes none that is larger
+
 local function array(element, count)
+  local most = math.floor(MOST_BYTES / ffi.sizeof(element))
+  if count > most then raise("TPT_E_ARGUMENT", "an array of %.0f is asked for; %.0f are allowed", count, most) end
   local values = ffi.new(ffi.typeof("$[?]", ffi.typeof(element)), count)
   local made = array_types[element](values, count, 0, nil, true)
   keep[made] = values
@@ -638,8 +642,17 @@ end
 
 local function of_names(names, value, name)
   if type(value) == "number" then return int32(value, name) end
-  if names[value] then return names[value] end
-  raise("TPT_E_ARGUMENT", "there is no %s %s", name, tostring(value))
+  if value ~= nil and names[value] then return names[value] end
+  local all = {}
+  for known in pairs(names) do all[#all + 1] = known end
+  table.sort(all, function(a, b) return names[a] < names[b] end)
+  raise("TPT_E_ARGUMENT", "%s is %s; %s are allowed", name, tostring(value), table.concat(all, ", "))
+end
+
+-- A table of options by name.
+local function named(value, name)
+  if type(value) == "table" then return value end
+  raise("TPT_E_ARGUMENT", "%s is a %s; a table is needed", name, type(value))
 end
 
 tpt.points = {embedding = 0, attention = 1, rotation = 2, block = 3}
@@ -677,7 +690,7 @@ end
 -- The same where C cannot see how many there are; wanted: nil where C fails before it looks.
 local function exactly(values, element, name, wanted)
   local pointer, count = elements(values, element, name)
-  if wanted and count ~= wanted then raise("TPT_E_ARGUMENT", "%s has %d elements; %d are needed", name, count, wanted) end
+  if wanted and count ~= wanted then raise("TPT_E_ARGUMENT", "%s has %.0f elements; %.0f are needed", name, count, wanted) end
   return pointer
 end
 
@@ -1284,6 +1297,7 @@ Decoder.position = getter(Decoder, "tpt_decoder_position", size_box)
 -- options: temperature (0, greedy), top_k (0, off), top_p (1, off), seed (0).
 function Decoder:set_sampling(options)
   local handle = use(self, Decoder)
+  named(options, "options")
   check(C.tpt_decoder_set_sampling(handle, number(options.temperature or 0, "temperature"),
                                    int32(options.top_k or 0, "top_k"), number(options.top_p or 1, "top_p"),
                                    uint64(options.seed or 0, "seed")), self)
@@ -1432,6 +1446,7 @@ end
 -- id `stop`, which is not fed. piece, with a tokenizer: what the token adds to the text, "" within a character.
 function Decoder:generate(options)
   use(self, Decoder)
+  named(options, "options")
   local tokenizer, left, prompt = options.tokenizer, options.tokens or math.huge, options.prompt or {}
   if type(prompt) == "string" then prompt = tokenizer:encode(prompt) end
   local first, count = elements(prompt, "int32_t", "prompt")

@@ -60,10 +60,12 @@ def tuple_of(texts):
 
 def function_lines(function, facts):
     arguments = function["arguments"]
-    handles = []
+    handles, kinds = [], {h["name"] for h in facts.handles}
     for place in interface.handles_of(function):
         mode = MODES[function["threads"]]
-        handles.append(f"({place}, {'SHARED' if mode == 'EXCLUSIVE' and arguments[place]['const'] else mode})")
+        mode = "SHARED" if mode == "EXCLUSIVE" and arguments[place]["const"] else mode
+        base = arguments[place]["base"]
+        handles.append(f"({place}, {mode}, " + (f'"{interface.pascal(base)}")' if base in kinds else "None)"))
     destroy = next((h["destroy"] for h in facts.handles if h["name"] == function["creates"]), None)
     yield "    Function("
     yield f"        \"{function['name']}\", {ctype(function['result'], facts)},"

@@ -55,6 +55,24 @@ TEST(results_after_close) {
   ck_assert(tpt::trainer().forward(FOUR, 1, 5).status() == tpt::status::argument);
 }
 
+/* Without exceptions no vector may be asked for that cannot be. */
+TEST(results_of_sizes_that_cannot_be) {
+  auto config = tpt::config::parse(TINY);
+  auto model = tpt::model::create(*config, 1);
+  auto data = tpt::dataset::from_tokens(FOUR);
+  std::uint64_t state = 1;
+  for (const std::size_t size : {std::size_t{1} << 20, SIZE_MAX / 16, SIZE_MAX / 4, SIZE_MAX}) {
+    ck_assert(model->dc_profile(0, size).status() == tpt::status::argument);
+    ck_assert(model->dc_profile(size, 2).status() == tpt::status::argument);
+    ck_assert(data->window(0, size).status() == tpt::status::argument);
+    ck_assert(data->random(state, 1, size).status() == tpt::status::argument);
+    ck_assert(data->random(state, 2, size).status() == tpt::status::argument);
+  }
+  ck_assert_uint_eq(data->window(0, 3)->tokens.size(), 3);
+  ck_assert_uint_eq(data->random(state, 2, 3)->targets.size(), 6);
+  ck_assert_uint_eq(model->dc_profile(1, 2)->size(), 2);
+}
+
 TEST(results_of_attempts) {
   const tpt::result<tpt::config> config = tpt::attempt([] { return tpt::config::parse("a: b"); });
   const tpt::result<void> version = tpt::attempt([] { return tpt::check_version(); });
@@ -79,5 +97,5 @@ TEST(results_of_callbacks) {
 
 int main() {
   return run_tests({results_of_success, results_of_failure, results_after_close,
-                    results_of_attempts, results_of_callbacks});
+                    results_of_sizes_that_cannot_be, results_of_attempts, results_of_callbacks});
 }

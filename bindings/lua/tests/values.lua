@@ -51,8 +51,32 @@ local tests = {
     raises("TPT_E_ARGUMENT", all.decoder.rewind, all.decoder, "0")
     raises("TPT_E_ARGUMENT", all.context.set_threads, all.context, 2^31)
     raises("TPT_E_ARGUMENT", all.optimizer.set_lr, all.optimizer, "fast")
-    raises("TPT_E_ARGUMENT", all.trainer.activation, all.trainer, "middle", 0)
-    raises("TPT_E_ARGUMENT", all.config.memory, all.config, "gaming")
+    for _, name in ipairs {"middle", true, false} do
+      has(raises("TPT_E_ARGUMENT", all.trainer.activation, all.trainer, name, 0).message,
+          "embedding, attention, rotation, block are allowed")
+    end
+    has(raises("TPT_E_ARGUMENT", all.config.memory, all.config, "gaming").message, "inference, training are allowed")
+    raises("TPT_E_ARGUMENT", all.config.memory, all.config, nil)
+    has(raises("TPT_E_ARGUMENT", all.trainer.forward, all.trainer, {1}, 2^53, 2^53).message, "81129638414606")
+  end},
+  {"options: what is no table is an error", function()
+    for _, options in ipairs {"a", 1, true} do
+      local d, all = decoder(), support.everything()
+      raises("TPT_E_ARGUMENT", d.set_sampling, d, options)
+      raises("TPT_E_ARGUMENT", d.generate, d, options)
+      raises("TPT_E_ARGUMENT", all.context.set_allocator, all.context, options)
+    end
+    raises("TPT_E_ARGUMENT", decoder().set_sampling, decoder(), nil)
+  end},
+  {"arrays: more than can be is an error, wherever a count makes one", function()
+    local all = support.everything()
+    for _, count in ipairs {2^31, 2^52} do
+      raises("TPT_E_ARGUMENT", tpt.int32s, count)
+      raises("TPT_E_ARGUMENT", tpt.doubles, count)
+      raises("TPT_E_ARGUMENT", all.dataset.random, all.dataset, 1, count, count)
+      raises("TPT_E_ARGUMENT", all.dataset.window, all.dataset, 0, count)
+      raises("TPT_E_ARGUMENT", all.model.dc_profile, all.model, 0, count)
+    end
   end},
   {"uint64: numbers and cdata go in, cdata comes out", function()
     local all, most = support.everything(), 0xffffffffffffffffULL

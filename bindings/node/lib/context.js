@@ -5,7 +5,7 @@ const { refuseClosed } = require('./cell.js');
 const { register, registerPair, unregisterLater } = require('./callbacks.js');
 const { Handle, CELL, cellOf, newContextCell, ownContextCell } = require('./handle.js');
 const structs = require('./structs.js');
-const { int32 } = require('./values.js');
+const { callback, int32 } = require('./values.js');
 
 /* An exception of a log or progress function ends the call where it can, and is thrown by it. */
 function guarded(calls, run, address, failed) {
@@ -42,8 +42,8 @@ class Context extends Handle {
   static create({ threads, log, progress } = {}) {
     const context = new Context(newContextCell());
     if (threads !== undefined) context.setThreads(threads);
-    if (log) context.setLog(log);
-    if (progress) context.setProgress(progress);
+    if (log != null) context.setLog(log);
+    if (progress != null) context.setProgress(progress);
     return context;
   }
 
@@ -62,7 +62,7 @@ class Context extends Handle {
   /* log(level, text), or null. An exception is thrown by the call that logged. */
   setLog(log) {
     const { calls } = this[CELL];
-    this.#setFunction('tpt_context_set_log', 'tpt_log_fn', log, (user, level, text) => {
+    this.#setFunction('tpt_context_set_log', 'tpt_log_fn', callback(log, 'log'), (user, level, text) => {
       guarded(calls, () => void log(level, text), 0);
     });
   }
@@ -70,7 +70,7 @@ class Context extends Handle {
   /* progress(done), or null; done is NaN where it is not known. true ends the call. */
   setProgress(progress) {
     const { calls } = this[CELL];
-    this.#setFunction('tpt_context_set_progress', 'tpt_progress_fn', progress, (user, handle, done) =>
+    this.#setFunction('tpt_context_set_progress', 'tpt_progress_fn', callback(progress, 'progress'), (user, handle, done) =>
       guarded(calls, () => (progress(done) === true ? 1 : 0), Number(handle), 1));
   }
 
@@ -89,6 +89,8 @@ class Context extends Handle {
   setAllocator({ allocate, release }) {
     const cell = this[CELL];
     if (this.threads() !== 1) throw new RangeError('an allocator of JavaScript needs a context with 1 thread');
+    if (typeof allocate !== 'function' || typeof release !== 'function')
+      throw new TypeError('an allocator has two functions, allocate and release');
     const functions = allocatorFunctions({ allocate, release });
     try {
       callSync(new Plan('tpt_context_set_allocator', [cell, structs.argument('tpt_allocator', functions)]));

@@ -87,7 +87,7 @@ class Model extends Handle {
   }
 
   setTensor(name, given) {
-    const floats = values.floats(given);
+    const floats = values.floats(given, 'values');
     const args = [this[CELL], values.terminated(name, 'name'), values.pointer(floats), floats.length];
     callSync(new Plan('tpt_model_set_tensor', args));
   }

@@ -51,8 +51,18 @@ function open() {
   }
 }
 
+function versionCheck(library) {
+  try {
+    return library.func('tpt_check_version', 'int32_t', ['int32_t', 'int32_t', 'int32_t']);
+  } catch {
+    const { file, why } = whereToLook();
+    throw new Error(`${file}, ${why}, is no lib3pt: it has no tpt_check_version; install lib3pt ` +
+      `${declared.version[0]}.x, or set LIB3PT_LIBRARY to the path of ${declared.soname}`);
+  }
+}
+
 function checkVersion(library) {
-  const check = library.func('tpt_check_version', 'int32_t', ['int32_t', 'int32_t', 'int32_t']);
+  const check = versionCheck(library);
   if (check(...declared.version) === 0) return;
   const found = library.func('tpt_version', 'str', [])();
   throw new Error(`this package is for lib3pt ${declared.version[0]}.x from ${declared.version.join('.')} on, and the ` +

@@ -155,7 +155,7 @@ both(Trainer.prototype, 'backward', function () {
 });
 
 both(Trainer.prototype, 'backwardLogits', function (given) {
-  const dlogits = values.floats(given);
+  const dlogits = values.floats(given, 'dlogits');
   return new Plan('tpt_trainer_backward_logits', [this[CELL], values.pointer(dlogits), dlogits.length]);
 });
 

@@ -2,7 +2,6 @@
 'use strict';
 const { fileURLToPath } = require('node:url');
 
-const INT32_MAX = 0x7fffffff;
 const UINT64_MAX = 0xffffffffffffffffn;
 
 function size(value, name) {
@@ -11,7 +10,7 @@ function size(value, name) {
 }
 
 function int32(value, name) {
-  if (Number.isInteger(value) && Math.abs(value) <= INT32_MAX) return value;
+  if (value === (value | 0)) return value;
   throw new RangeError(`${name} is ${value}; a whole number of 32 bits is allowed`);
 }
 
@@ -45,14 +44,27 @@ function path(value) {
   return terminated(value instanceof URL ? fileURLToPath(value) : value, 'path');
 }
 
+/* An iterable object, else `from` would make an array of nothing, or of a text's letters. */
+function list(value, name) {
+  if (typeof value === 'object' && typeof value?.[Symbol.iterator] === 'function') return value;
+  throw new TypeError(`${name} is no array; an array of numbers is allowed`);
+}
+
 /* A copy: an asynchronous call must not see what happens to the caller's array. */
 function tokens(value, name = 'tokens') {
   if (value instanceof Int32Array) return value.slice();
-  return Int32Array.from(value, (token, i) => int32(token, `${name}[${i}]`));
+  return Int32Array.from(list(value, name), (token, i) => int32(token, `${name}[${i}]`));
 }
 
-function floats(value) {
-  return value instanceof Float32Array ? value.slice() : Float32Array.from(value);
+function floats(value, name) {
+  if (value instanceof Float32Array) return value.slice();
+  return Float32Array.from(list(value, name), (one, i) => number(one, `${name}[${i}]`));
+}
+
+/* Of a program's own functions: one, or null for none. */
+function callback(value, name) {
+  if (typeof value === 'function' || value == null) return value;
+  throw new TypeError(`${name} is a ${typeof value}; a function is allowed`);
 }
 
 /* Of as many elements as another argument says, else the library would read past the end. */
@@ -66,4 +78,4 @@ function pointer(array) {
   return array.length ? array : new array.constructor(1);
 }
 
-module.exports = { size, int32, number, uint64, bytes, terminated, path, tokens, floats, counted, pointer };
+module.exports = { size, int32, number, uint64, bytes, terminated, path, tokens, floats, callback, counted, pointer };

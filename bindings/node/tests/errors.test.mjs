@@ -2,7 +2,7 @@
 import test from 'node:test';
 import { Config, Context, Dataset, Decoder, Model, Optimizer, Tokenizer, Trainer, TptError, checkVersion, memory, statusName }
   from 'lib3pt';
-import { assert, vector } from './support.mjs';
+import { assert, small, vector } from './support.mjs';
 
 const FEW = [1, 2, 3], NEXT = [2, 3, 4], WEIGHTS = 'blocks.1.attn.q.weight';
 
@@ -147,3 +147,36 @@ for (const [form, where] of [['Sync', 'this thread'], ['', 'another thread']])
       assert.deepEqual(await failure(inputs, what, form), results.cases[i]);
     assert.equal(inputs.cases.length, results.cases.length);
   });
+
+test('what is no array of numbers is a TypeError before the library is called', async () => {
+  const model = Model.createSync(small(), { seed: 1 }), decoder = Decoder.createSync(model), trainer = Trainer.createSync(model);
+  const wrong = [5, '12', undefined, null, {}, { length: 3 }, new ArrayBuffer(8), () => 1];
+  for (const given of wrong) {
+    const calls = [() => decoder.feedSync(given), () => decoder.scoreSync(given), () => trainer.forwardSync(given, 1, 2),
+      () => Dataset.fromTokensSync(given), () => model.setTensor('blocks.0.attn.q.weight', given),
+      () => trainer.backwardLogitsSync(given), () => Decoder.feedManySync([decoder], given)];
+    for (const call of calls) assert.throws(call, TypeError, `${call} of ${String(given)}`);
+    await assert.rejects(decoder.feed(given), TypeError);
+  }
+  for (const given of [['1'], [undefined], [null], [true], [{}]]) {
+    assert.throws(() => model.setTensor('blocks.0.attn.q.weight', given), { name: 'TypeError', message: /^values\[0\]/ });
+    assert.throws(() => decoder.feedSync(given), { name: 'RangeError', message: /^tokens\[0\]/ });
+  }
+  decoder.feedSync(new Set([1, 2]));
+  assert.throws(() => decoder.feedSync([-(2 ** 31)]), { code: 'TPT_E_ARGUMENT' });
+  assert.throws(() => decoder.feedSync([2 ** 31]), RangeError);
+});
+
+test('what is no function is a TypeError where it is given', () => {
+  const context = Context.create({ threads: 1 });
+  for (const given of [5, 0, 'log', {}, true]) {
+    assert.throws(() => Context.create({ log: given }), TypeError);
+    assert.throws(() => Context.create({ progress: given }), TypeError);
+    assert.throws(() => context.setLog(given), TypeError);
+    assert.throws(() => context.setProgress(given), TypeError);
+    assert.throws(() => context.setAllocator({ allocate: given, release() {} }), TypeError);
+    assert.throws(() => context.setAllocator({ allocate() {}, release: given }), TypeError);
+  }
+  assert.throws(() => context.setAllocator({}), TypeError);
+  context.setLog(null);
+});

@@ -65,6 +65,13 @@ function run(code, environment = {}) {
 
 const told = "catch (error) { console.log(error.message); }";
 
+test('a library that is another one is a sentence', () => {
+  const other = process.report.getReport().sharedObjects.find(file => file.includes('/libm.so'));
+  const text = run(`try { require('lib3pt').version(); } ${told}`, { LIB3PT_LIBRARY: other });
+  assert.equal(text, `${other}, named by LIB3PT_LIBRARY, is no lib3pt: it has no tpt_check_version; install lib3pt 1.x, ` +
+    'or set LIB3PT_LIBRARY to the path of lib3pt.so.1\n');
+});
+
 test('a library that is not there is a sentence', () => {
   const text = run(`try { require('lib3pt').version(); } ${told}`, { LIB3PT_LIBRARY: '/no/such/lib3pt.so.1' });
   assert.ok(text.startsWith('cannot load lib3pt: looked for /no/such/lib3pt.so.1, named by LIB3PT_LIBRARY ('), text);

@@ -42,6 +42,12 @@ class Handle:
     _parent: Optional[Handle] = None  # what it was made from
     _generation = 0  # of calls, for what is lent until the next one
     _instead = ""  # what to do where one wanted to pickle it
+    _kind = ""  # the name of the class that C's declarations mean
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if Handle in cls.__bases__:  # a class that a user derives stays of its kind
+            cls._kind = cls.__name__
 
     def _start(self, hold: Hold, parent: Optional[Handle] = None, gate: Optional[Gate] = None) -> None:
         self._gate = gate or Gate()
@@ -98,6 +104,17 @@ class Handle:
         return f"<lib3pt.{type(self).__name__}{': ' if described else ''}{described}>"
 
 
+def held(kind: Type[Handle], value: Any) -> Hold:
+    """Of an argument that must be such an object."""
+    if not isinstance(value, kind):
+        raise _not_a(kind.__name__, value)
+    return value._held()
+
+
+def _not_a(kind: Optional[str], value: Any) -> TypeError:
+    return TypeError(f"a {kind} is wanted here, not {type(value).__name__}")
+
+
 class _Entry:
     """The objects of a call: their handles stay, their gates are closed to others."""
 
@@ -136,9 +153,12 @@ def _run(function: Bound, arguments: Sequence[Any], also: Sequence[Handle]) -> A
     values = list(arguments)
     entry = _Entry()
     try:
-        for place, mode in function.handles:
-            if isinstance(values[place], Handle):
-                values[place] = entry.take(values[place], mode)
+        for place, mode, kind in function.handles:
+            value = values[place]
+            if isinstance(value, Handle) and kind in (None, value._kind):
+                values[place] = entry.take(value, mode)
+            elif value is not None and not isinstance(value, c_void_p):  # C would read at any number's address
+                raise _not_a(kind, value)
         for handle in also:
             entry.take(handle, EXCLUSIVE)
         result = function.raw(*values)

@@ -25,7 +25,14 @@ def _value(written: str) -> Value:
 
 
 def _written(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else json.dumps(value, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of numpy as Python's."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"a {type(value).__name__} is no value of a description; numbers, lists of them and text are")
 
 
 class Config(Handle):
@@ -42,7 +49,7 @@ class Config(Handle):
     def __init__(self, **sections: Mapping[str, Any]) -> None:
         """All defaults (the preset "3pt-5m") but for what the sections `model` and `train` say."""
         if sections:
-            self._start(_parsed(json.dumps(sections)))
+            self._start(_parsed(json.dumps(sections, default=_plain)))
         else:
             self._start(make("tpt_config_create"))
 

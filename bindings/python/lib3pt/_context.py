@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import operator
 from typing import Any, Callable, Optional, Protocol
 
 from . import _guard
-from ._call import Handle, call, make, number
+from ._call import Handle, call, held, make, number
 from ._declarations import tpt_allocator, tpt_allocator_allocate, tpt_allocator_release, tpt_log_fn
 from ._values import INT32, whole
 
@@ -34,7 +35,8 @@ class Allocator(Protocol):
 
 def _allocate(user: Any, size: int, alignment: int) -> Any:
     try:
-        return _guard.registered[user].allocate(size, alignment)
+        address = _guard.registered[user].allocate(size, alignment)
+        return None if address is None else operator.index(address)  # ctypes would give C what is there by chance
     except BaseException as raised:
         _guard.kept(raised)
         return None
@@ -87,7 +89,10 @@ class Context(Handle):
 
     @staticmethod
     def _given(context: Optional[Context]) -> Context:
-        return Context() if context is None else context
+        if context is None:
+            return Context()
+        held(Context, context)
+        return context
 
     @property
     def threads(self) -> int:
@@ -107,6 +112,8 @@ class Context(Handle):
         self._set("tpt_context_set_progress", _guard.progress, progress)
 
     def _set(self, name: str, function: Any, value: Any) -> None:
+        if value is not None and not callable(value):
+            raise TypeError(f"a function is wanted here, not {type(value).__name__}")
         user = _guard.register(value)
         try:
             call(name, self, function, user, _guard.done)
@@ -116,6 +123,8 @@ class Context(Handle):
 
     def set_allocator(self, allocator: Allocator) -> None:
         """The memory of all that is made from now on; StateError where something made from the context is alive."""
+        if not (callable(getattr(allocator, "allocate", None)) and callable(getattr(allocator, "release", None))):
+            raise TypeError(f"an object with allocate and release is wanted here, not {type(allocator).__name__}")
         entry = _Registered(allocator)
         hold = self._held()
         hold.needs += (entry,)  # the former one too, until what came from it is back

@@ -6,9 +6,9 @@ from typing import Any, List, Literal, Sequence, SupportsIndex, Union, cast, ove
 
 import numpy as np
 
-from ._call import Handle, call, make, number
+from ._call import Handle, call, held, make, number
 from ._model import Model
-from ._values import INT32, UINT64, Borrowed, Doubles, Floats, address, ids, lent, whole, wrong
+from ._values import INT32, UINT64, Borrowed, Doubles, Floats, address, ids, lent, real, whole, wrong
 
 
 class Decoder(Handle):
@@ -23,8 +23,8 @@ class Decoder(Handle):
 
     def __init__(self, model: Model, max_positions: SupportsIndex = 0) -> None:
         """max_positions: room for so many tokens; 0: model.max_seq_len."""
-        self._start(make("tpt_decoder_create", model, whole("max_positions", max_positions), needs=(model._held(),)),
-                    model)
+        needs = (held(Model, model),)
+        self._start(make("tpt_decoder_create", model, whole("max_positions", max_positions), needs=needs), model)
         self._vocab = model._sizes.vocab_size
         self._room = int(max_positions) or model._sizes.max_seq_len
 
@@ -79,7 +79,7 @@ class Decoder(Handle):
         given, count = ids("tokens", tokens).reshape(-1), len(decoders)
         if given.size != count:
             raise wrong(f"tokens has {given.size} ids, decoders {count}; both must be the same")
-        handles = (c_void_p * count)(*(d._held().pointer for d in decoders))
+        handles = (c_void_p * count)(*(held(Decoder, d).pointer for d in decoders))
         values = (c_void_p * count)()
         call("tpt_decoder_feed_many", handles, count, address(given), values, also=decoders)
         borrowed = [Borrowed(d, at, (d._vocab,)) for d, at in zip(decoders, values)]
@@ -104,8 +104,8 @@ class Decoder(Handle):
     def set_sampling(self, temperature: float = 1.0, top_k: SupportsIndex = 0, top_p: float = 1.0,
                      seed: SupportsIndex = 0) -> None:
         """temperature 0: greedy, as at first; top_k 0 and top_p 1: off. Restarts the random state."""
-        call("tpt_decoder_set_sampling", self, temperature, whole("top_k", top_k, INT32), top_p,
-             whole("seed", seed, UINT64))
+        call("tpt_decoder_set_sampling", self, real("temperature", temperature), whole("top_k", top_k, INT32),
+             real("top_p", top_p), whole("seed", seed, UINT64))
 
     def sample(self) -> int:
         """A token by the last feed's logits; does not feed it."""

@@ -1,7 +1,7 @@
 """What a call that fails raises: Error, by status one of its subclasses."""
 from __future__ import annotations
 
-from typing import Dict, Type
+from typing import Any, Dict, Type
 
 from ._declarations import Status
 
@@ -31,6 +31,9 @@ class Error(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.message, self.status), self.__dict__  # else a pool of processes could not hand it on
 
 
 class ArgumentError(Error, ValueError):

@@ -10,7 +10,7 @@ class Function(NamedTuple):
     name: str
     result: Any  # a ctypes type; None for void
     arguments: Tuple[Any, ...]
-    handles: Tuple[Tuple[int, int], ...]  # the place of each handle, and how it is used
+    handles: Tuple[Tuple[int, int, Optional[str]], ...]  # the place of each handle, how it is used, its class
     status: bool  # the result is a status
     guarded: bool  # signals are seen to while it runs: _guard.py
     destroy: Optional[str]  # the function that takes back what this one makes

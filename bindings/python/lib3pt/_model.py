@@ -16,7 +16,7 @@ from ._data import Dataset
 from ._declarations import tpt_drift, tpt_evaluation, tpt_tensor_info
 from ._errors import UnsupportedError
 from ._library import Path
-from ._values import UINT64, Floats, Shape, address, floats, path, utf8, view, whole, wrong
+from ._values import UINT64, Floats, Shape, address, floats, path, shaped, utf8, view, whole, wrong
 
 PROFILE = "embedding.dc_profile"  # a name that get_tensor and set_tensor know beside those of tensors
 
@@ -95,8 +95,8 @@ class Model(Handle):
                     context: Optional[Context] = None) -> Model:
         """From the bytes of such a file, which are not copied."""
         used = Context._given(context)
-        held = np.frombuffer(data, np.uint8) if len(data) else np.empty(0, np.uint8)
-        return cls._made(used, "tpt_model_load_memory", used, address(held), held.size, config)
+        file = np.frombuffer(data, np.uint8) if len(data) else np.empty(0, np.uint8)
+        return cls._made(used, "tpt_model_load_memory", used, address(file), file.size, config)
 
     @classmethod
     def from_pretrained_state_dict(cls, state_dict: Mapping[str, Any], config: Config, *,
@@ -130,7 +130,7 @@ class Model(Handle):
     def config(self) -> Config:
         """A copy of its description."""
         hold = self._held()
-        made = Config._of(make("tpt_config_copy", call("tpt_model_config", self)))
+        made = Config._of(make("tpt_config_copy", c_void_p(call("tpt_model_config", self))))
         del hold  # the description was the model's until here
         return made
 
@@ -176,8 +176,11 @@ class Model(Handle):
         return values
 
     def set_tensor(self, name: str, values: Any) -> None:
-        """Copied in. It ends the forward of every trainer of the model."""
-        array = floats(values)
+        """Copied in: an array in the tensor's shape, or all its values in one row. It ends the forward of
+        every trainer of the model."""
+        array = floats("values", values)
+        if array.ndim != 1:  # C knows how many there are, not in which shape
+            shaped("values", array, self._shape_of(name))
         call("tpt_model_set_tensor", self, utf8("name", name), address(array), array.size)
 
     def parameters(self) -> Floats:

@@ -8,13 +8,13 @@ from typing import Any, Literal, NamedTuple, Optional, SupportsIndex, Tuple, Uni
 
 import numpy as np
 
-from ._call import Handle, call, make, number
+from ._call import Handle, call, held, make, number
 from ._config import Config
 from ._errors import NumericError
 from ._library import Path
 from ._model import Model
-from ._values import (Borrowed, Doubles, Floats, Ids, Shape, address, floats, ids, lent, path, rows, utf8, view, whole,
-                      wrong)
+from ._values import (Borrowed, Doubles, Floats, Ids, Shape, address, floats, ids, lent, path, real, rows, shaped, utf8,
+                      view, whole, wrong)
 
 Index = SupportsIndex
 
@@ -39,7 +39,7 @@ class Trainer(Handle):
 
     def __init__(self, model: Model, config: Optional[Config] = None) -> None:
         """config: None for the model's; its training part counts."""
-        self._start(make("tpt_trainer_create", model, config, needs=(model._held(),)), model)
+        self._start(make("tpt_trainer_create", model, config, needs=(held(Model, model),)), model)
         self._sizes = model._sizes
         self._shapes = {t.name: t.shape for t in model.tensors()}
         self._shape: Optional[Tuple[int, int]] = None  # B, T of the last forward or accumulate
@@ -79,6 +79,8 @@ class Trainer(Handle):
         given = ids("targets", targets)
         if self._shape and given.size != self._shape[0] * self._shape[1]:
             raise wrong(f"targets has {given.size} ids; the last forward has {self._shape[0]} x {self._shape[1]}")
+        if self._shape and given.ndim != 1:
+            shaped("targets", given, self._shape)
         return float(number("tpt_trainer_loss", self, address(given), kind=c_double))
 
     def backward(self) -> None:
@@ -87,7 +89,9 @@ class Trainer(Handle):
 
     def backward_logits(self, dlogits: Any) -> None:
         """Instead, of a loss of your own: its derivatives by each logit [B, T, V]."""
-        given = floats(dlogits)
+        given = floats("dlogits", dlogits)
+        if self._shape and given.ndim != 1:
+            shaped("dlogits", given, (*self._shape, self._sizes.vocab_size))
         call("tpt_trainer_backward_logits", self, address(given), given.size)
 
     def accumulate(self, tokens: Any, targets: Any) -> float:
@@ -120,7 +124,8 @@ class Trainer(Handle):
 
     def save_checkpoint(self, optimizer: Optimizer, file: Path, user: bytes = b"") -> None:
         """Description, weights, moments, step, rate and bytes of your own in a file, which Model.load reads too."""
-        call("tpt_checkpoint_save", self, optimizer, path(file), user, len(user))
+        own = memoryview(user).tobytes()
+        call("tpt_checkpoint_save", self, optimizer, path(file), own, len(own))
 
     def load_checkpoint(self, optimizer: Optimizer, file: Path) -> bytes:
         """All or nothing; gives your own bytes back. Continues with the bits of a run that was never stopped."""
@@ -190,7 +195,8 @@ class Optimizer(Handle):
 
     def __init__(self, trainer: Trainer, config: Optional[Config] = None) -> None:
         """config: None for the trainer's; its training part counts."""
-        self._start(make("tpt_optimizer_create", trainer, config, needs=(trainer._held(),)), trainer, trainer._gate)
+        needs = (held(Trainer, trainer),)
+        self._start(make("tpt_optimizer_create", trainer, config, needs=needs), trainer, trainer._gate)
 
     @property
     def trainer(self) -> Trainer:
@@ -208,7 +214,7 @@ class Optimizer(Handle):
 
     @lr.setter
     def lr(self, lr: Optional[float]) -> None:
-        call("tpt_optimizer_set_lr", self, math.nan if lr is None else lr)
+        call("tpt_optimizer_set_lr", self, math.nan if lr is None else real("lr", lr))
 
     @property
     def step_count(self) -> int:

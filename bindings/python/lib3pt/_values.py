@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import Any, Dict, Optional, SupportsIndex, Tuple, Union
+from typing import Any, Dict, Optional, SupportsFloat, SupportsIndex, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +31,16 @@ def whole(name: str, value: SupportsIndex, limits: Tuple[int, int] = SIZE) -> in
     return number
 
 
+def real(name: str, value: SupportsFloat) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} is {type(value).__name__}; a number is allowed")
+    return float(value)
+
+
 def utf8(name: str, value: Union[str, bytes], nul: bool = False) -> bytes:
     """nul: NUL bytes may be in it, for texts that have a length."""
+    if not isinstance(value, (str, bytes, bytearray, memoryview)):  # bytes(7) would be seven NULs
+        raise TypeError(f"{name} is {type(value).__name__}; text or bytes are allowed")
     encoded = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value)
     if not nul and b"\0" in encoded:
         raise wrong(f"{name} has a NUL in it")
@@ -63,8 +71,17 @@ def rows(name: str, values: Any) -> Ids:
     return array.reshape(-1, array.shape[-1]) if array.size else array.reshape(0, 0)
 
 
-def floats(values: Any) -> Floats:
-    return np.ascontiguousarray(values, dtype=np.float32)
+def floats(name: str, values: Any) -> Floats:
+    array = np.asarray(values)
+    if not np.can_cast(array.dtype, np.float32, "same_kind"):  # texts would be read, complex ones cut
+        raise wrong(f"{name} are {array.dtype}; numbers are allowed")
+    return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def shaped(name: str, array: npt.NDArray[Any], shape: Shape) -> None:
+    """As many values in another shape would be taken in a wrong order."""
+    if array.shape != shape:
+        raise wrong(f"{name} is {list(array.shape)}; {list(shape)} is allowed, or all in one row")
 
 
 def address(array: npt.NDArray[Any]) -> int:

@@ -1,6 +1,8 @@
 """Every status that can be provoked, with C's message and the exception's kind."""
+import copy
 import ctypes
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -166,3 +168,33 @@ def test_error(inputs, what, expected, tmp_path, monkeypatch):
     assert failed.value.status_name == "TPT_E_" + failed.value.status.name
     if first:
         assert getattr(stage, first).last_error == expected["message"]
+
+
+@pytest.mark.parametrize("copied", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy])
+def test_errors_go_from_process_to_process(copied):
+    with pytest.raises(lib3pt.FileError) as failed:
+        lib3pt.Model.load("nowhere")
+    again = copied(failed.value)
+    assert (type(again), str(again), again.status) == (lib3pt.FileError, str(failed.value), lib3pt.Status.IO)
+
+
+@pytest.mark.parametrize("kind", lib3pt.Error.__subclasses__())
+def test_every_error_goes_so(kind):
+    again = pickle.loads(pickle.dumps(kind("said", 3)))
+    assert (type(again), again.message, again.status) == (kind, "said", 3)
+
+
+@pytest.mark.parametrize("given", ["x", 1.5, []])
+def test_an_allocator_that_gives_no_address(given):
+    class Wrong:
+        released = 0
+
+        def allocate(self, size, alignment):
+            return given
+
+        def release(self, address, size, alignment):
+            Wrong.released += 1
+
+    with pytest.raises(TypeError, match="as an integer"):
+        lib3pt.Context(threads=1, allocator=Wrong())
+    assert Wrong.released == 0

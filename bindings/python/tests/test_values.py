@@ -23,7 +23,7 @@ def test_int32_arrays_are_not_copied():
     tokens = np.arange(6, dtype=np.int32)
     assert _values.address(_values.ids("tokens", tokens)) == tokens.ctypes.data
     weights = np.ones(4, np.float32)
-    assert _values.address(_values.floats(weights)) == weights.ctypes.data
+    assert _values.address(_values.floats("weights", weights)) == weights.ctypes.data
 
 
 @pytest.mark.parametrize("tokens, said", [
@@ -174,3 +174,80 @@ def test_the_rate():
     assert optimizer.lr == 0.25
     optimizer.lr = None
     assert optimizer.lr == scheduled
+
+
+WRONG_KINDS = {
+    "model of a number": lambda m: lib3pt.Model(5, 1), "model of a text": lambda m: lib3pt.Model(YAML, 1),
+    "model of a model": lambda m: lib3pt.Model(m, 1), "load": lambda m: lib3pt.Model.load("x", 7),
+    "trainer of nothing": lambda m: lib3pt.Trainer(None), "trainer of a config": lambda m: lib3pt.Trainer(m.config),
+    "trainer's config": lambda m: lib3pt.Trainer(m, 5), "optimizer": lambda m: lib3pt.Optimizer(m),
+    "decoder": lambda m: lib3pt.Decoder(m.config), "copy_to": lambda m: lib3pt.Decoder(m).copy_to(9),
+    "feed_many": lambda m: lib3pt.Decoder.feed_many([m], [1]), "evaluate": lambda m: m.evaluate(5, 4),
+    "evaluate itself": lambda m: m.evaluate(m, 4), "checkpoint": lambda m: lib3pt.Trainer(m).save_checkpoint(5, "x"),
+    "context": lambda m: lib3pt.Model(m.config, 1, context={}),
+    "dataset's": lambda m: lib3pt.Dataset.open("x", context=m),
+    "tokenizer's": lambda m: lib3pt.Tokenizer.bytes(context=5), "fold": lambda m: lib3pt.Model.fold(m.config),
+    "log": lambda m: lib3pt.Context(log="x"), "progress": lambda m: lib3pt.Context(progress=5),
+    "allocator": lambda m: lib3pt.Context(allocator=5)}
+
+
+@pytest.mark.parametrize("name", WRONG_KINDS)
+def test_objects_of_a_wrong_kind(name):
+    with pytest.raises((TypeError, AttributeError) if name == "fold" else TypeError, match="wanted here|attribute"):
+        WRONG_KINDS[name](tiny())
+
+
+def test_a_class_of_ones_own():
+    class Mine(lib3pt.Model):
+        pass
+
+    class More(Mine):
+        pass
+
+    model = More(lib3pt.Config.parse(YAML), 1)
+    assert lib3pt.Decoder(model).feed([1]).shape == (256,)
+
+
+WRONG_VALUES = {
+    "text": lambda m: lib3pt.Tokenizer.bytes().encode(10), "yaml": lambda m: lib3pt.Config.parse(7),
+    "name": lambda m: m.get_tensor(5), "key": lambda m: m.config.get(3),
+    "temperature": lambda m: lib3pt.Decoder(m).set_sampling("1"),
+    "top_p": lambda m: lib3pt.Decoder(m).set_sampling(1, 0, "1"),
+    "lr": lambda m: setattr(lib3pt.Optimizer(lib3pt.Trainer(m)), "lr", "1"),
+    "user": lambda m: lib3pt.Trainer(m).save_checkpoint(lib3pt.Optimizer(lib3pt.Trainer(m)), "x", "text"),
+    "value": lambda m: m.config.set("train.batch", object())}
+
+
+@pytest.mark.parametrize("name", WRONG_VALUES)
+def test_values_of_a_wrong_kind(name):
+    with pytest.raises(TypeError):
+        WRONG_VALUES[name](tiny())
+
+
+def test_shapes_that_are_wrong_with_the_right_count():
+    model = tiny()
+    trainer, info = lib3pt.Trainer(model), next(t for t in model.tensors() if len(set(t.shape)) == 2)
+    kept = model.get_tensor(info.name)
+    with pytest.raises(lib3pt.ArgumentError, match="one row"):
+        model.set_tensor(info.name, kept.T)
+    model.set_tensor(info.name, kept.reshape(-1))
+    model.set_tensor(info.name, kept)
+    trainer.forward([[1, 2, 3], [4, 5, 6]])
+    with pytest.raises(lib3pt.ArgumentError, match="one row"):
+        trainer.loss([[1, 2], [3, 4], [5, 6]])
+    trainer.loss([1, 2, 3, 4, 5, 6])
+    with pytest.raises(lib3pt.ArgumentError, match="one row"):
+        trainer.backward_logits(np.zeros((3, 2, 256)))
+
+
+@pytest.mark.parametrize("kind", [complex, "U3", object])
+def test_weights_that_are_no_numbers(kind):
+    model = tiny()
+    with pytest.raises(lib3pt.ArgumentError, match="numbers are allowed"):
+        model.set_tensor("blocks.0.attn.q.weight", np.ones((24, 24)).astype(kind))
+
+
+def test_numbers_of_numpy_in_a_description():
+    config = lib3pt.Config(model={"d_model": np.int32(48)}, train={"lr": np.float64(0.25)})
+    config["train.batch"] = np.int64(4)
+    assert (config["model.d_model"], config["train.lr"], config["train.batch"]) == (48, 0.25, 4)

@@ -884,8 +884,10 @@ public:
 
   /// The profile of DC injection: r(first) and so on, count of them.
   returns<std::vector<float>> dc_profile(std::size_t first, std::size_t count) const {
-    std::vector<float> values(count);
-    const tpt_status code = tpt_geometry_dc_profile(handle(), first, values.data(), count);
+    const std::size_t most = detail::setting(tpt_model_config(handle()), "model.max_seq_len");
+    std::vector<float> values(count < most ? count : most); /* more C refuses */
+    const tpt_status code =
+        tpt_geometry_dc_profile(handle(), first, detail::address(span<float>(values)), count);
     return detail::give(code, std::move(values));
   }
 
@@ -1311,7 +1313,7 @@ public:
   /// Windows [batch, seq] from places drawn by the state, which moves on.
   returns<examples> random(std::uint64_t &random_state, std::size_t batch, std::size_t seq) const {
     if (seq && batch > most / seq) return detail::refuse<examples>("batch x seq is too large");
-    examples rows = room(batch * seq);
+    examples rows = room(batch * seq, seq);
     const tpt_status code = tpt_dataset_random(handle(), &random_state, batch, seq,
                                                detail::address(span<std::int32_t>(rows.tokens)),
                                                detail::address(span<std::int32_t>(rows.targets)));
@@ -1339,7 +1341,7 @@ public:
   /// One of the windows [seq] that do not overlap.
   returns<examples> window(std::size_t index, std::size_t seq) const {
     if (seq > most) return detail::refuse<examples>("seq is too large");
-    examples rows = room(seq);
+    examples rows = room(seq, seq);
     const tpt_status code =
         tpt_dataset_window(handle(), index, seq, detail::address(span<std::int32_t>(rows.tokens)),
                            detail::address(span<std::int32_t>(rows.targets)));
@@ -1349,7 +1351,10 @@ public:
 private:
   static constexpr std::size_t most = PTRDIFF_MAX / sizeof(std::int32_t); /* of a vector */
 
-  static examples room(std::size_t count) {
+  /* For count ids; none where a window of seq is longer than the dataset, which C refuses. */
+  examples room(std::size_t count, std::size_t seq) const {
+    std::size_t tokens = 0;
+    if (tpt_dataset_count(handle(), &tokens) != TPT_OK || seq >= tokens) count = 0;
     return {std::vector<std::int32_t>(count), std::vector<std::int32_t>(count)};
   }
 

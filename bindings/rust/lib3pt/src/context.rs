@@ -144,8 +144,8 @@ impl Context {
     }
 
     fn register_allocator(&self, allocator: Box<dyn Allocator>) -> Result<()> {
+        let _idle = self.idle()?; // before the lock: the allocator's own call of this would wait for it
         let mut kept = self.shared().allocator.lock().unwrap_or_else(PoisonError::into_inner);
-        let _idle = self.idle()?;
         let new = Box::new(allocator);
         let user: *const Box<dyn Allocator> = &*new;
         let functions = sys::tpt_allocator {

@@ -14,7 +14,7 @@ use crate::context::{self, Context};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, Status};
 use crate::gate::{Gate, Read, Write};
-use crate::handle::{self, bytes_start, c_path, c_text, common, Owned};
+use crate::handle::{self, c_path, c_text, common, Owned};
 
 /// The tensor that every profile but `none` has, also where it is no parameter.
 const PROFILE: &str = "embedding.dc_profile";
@@ -218,7 +218,8 @@ impl Model {
         let (raw, shared) = context::of(context.into());
         let _inside = shared.gate.read()?;
         wrap(handle::make(&shared, |at| unsafe {
-            sys::tpt_model_load_memory(raw, bytes_start(data), data.len(), config::of(config), at)
+            let data = (data.as_ptr().cast(), data.len()); // an empty file is a wrong one, no NULL
+            sys::tpt_model_load_memory(raw, data.0, data.1, config::of(config), at)
         })?)
     }
 

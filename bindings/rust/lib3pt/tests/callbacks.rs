@@ -8,6 +8,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{mpsc, Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use lib3pt::{Allocator, Config, Context, Decoder, HandleId, Level, Model, Status, Trainer};
 use support::{config, model};
@@ -207,4 +208,36 @@ fn callbacks_allocator_stays_after_the_panic_of_another() {
     model(&context);
     drop(context);
     assert_eq!(second.held.load(Ordering::SeqCst), 0);
+}
+
+/// One that breaks the rule of its trait and calls the library.
+struct Meddling {
+    context: Context,
+    told: Arc<Mutex<Vec<Status>>>,
+}
+
+// SAFETY: blocks are the global allocator's.
+unsafe impl Allocator for Meddling {
+    fn allocate(&self, layout: Layout) -> *mut u8 {
+        let again = self.context.set_allocator(Counted(Arc::default()));
+        self.told.lock().unwrap().extend(again.err().map(|e| e.status()));
+        self.told.lock().unwrap().extend(self.context.threads().err().map(|e| e.status()));
+        unsafe { alloc::alloc(layout) }
+    }
+
+    unsafe fn release(&self, memory: *mut u8, layout: Layout) {
+        unsafe { alloc::dealloc(memory, layout) }
+    }
+}
+
+#[test]
+fn callbacks_allocator_never_waits_for_its_own_call() {
+    let told = Arc::<Mutex<Vec<Status>>>::default();
+    let context = Context::new().unwrap();
+    let meddling = Meddling { context: context.clone(), told: told.clone() };
+    let (done, ended) = mpsc::channel();
+    thread::spawn(move || done.send(context.set_allocator(meddling).is_ok()));
+    assert_eq!(ended.recv_timeout(Duration::from_secs(20)), Ok(true)); // else it waits for ever
+    let told = told.lock().unwrap();
+    assert!(!told.is_empty() && told.iter().all(|status| *status == Status::STATE), "{told:?}");
 }

@@ -155,6 +155,7 @@ fn objects_empty_arguments() {
     assert_eq!(tokenizer.encode("").unwrap(), []);
     assert_eq!(tokenizer.decode(&[]).unwrap(), "");
     assert!(Decoder::feed_many([], &[]).is_err());
+    assert_eq!(Model::load_memory(None, &[], None).unwrap_err().status(), Status::FORMAT);
 }
 
 #[test]

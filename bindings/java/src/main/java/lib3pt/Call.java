@@ -65,7 +65,7 @@ final class Call implements AutoCloseable {
     }
     try {
       handle.enter(use);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       close();
       throw e;
     }
@@ -99,9 +99,18 @@ final class Call implements AutoCloseable {
   void check(int status) {
     if (status == Native.TPT_OK) return;
     rethrow();
-    String text = count > 0 ? handles[0].errorText() : Library.text(Native.tpt_error_message());
+    String text = message();
     if (interrupted && status == Native.TPT_E_CANCELLED) throw new TptInterruptedException(text);
     throw new TptException(status, text);
+  }
+
+  /**
+   * Of the failure just now. An object used alone has it, also where a virtual thread has moved; one
+   * that is shared may have that of another thread's call, so there it is this thread's.
+   */
+  private String message() {
+    boolean own = count > 0 && uses[0] == Use.ALONE;
+    return own ? handles[0].errorText() : Library.text(Native.tpt_error_message());
   }
 
   private void rethrow() {

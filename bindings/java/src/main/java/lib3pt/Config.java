@@ -13,7 +13,7 @@ import java.util.List;
 @Calls("tpt_config_destroy")
 public final class Config extends Handle {
   private Config(MemorySegment pointer) {
-    super(pointer, new Guard(), Native::tpt_config_destroy);
+    super(pointer, new Guard(), null, Native::tpt_config_destroy);
   }
 
   /** A function of C that makes a description. */

@@ -17,7 +17,7 @@ public final class Context extends Handle {
   private final Hooks hooks;
 
   private Context(MemorySegment pointer, Hooks hooks) {
-    super(pointer, new Guard(), Native::tpt_context_destroy);
+    super(pointer, new Guard(), null, Native::tpt_context_destroy);
     this.hooks = hooks;
   }
 
@@ -56,7 +56,7 @@ public final class Context extends Handle {
 
   /**
    * Threads of a call, the caller's own among them. Only while no call runs on anything made from the
-   * context.
+   * context, and none begins meanwhile: else an IllegalStateException.
    *
    * @param threads 1 to 256; 0 as many as the process may use
    * @throws TptException ARGUMENT

@@ -10,8 +10,8 @@ import java.nio.file.Path;
 /** A sequence of token ids, in memory or in a file. Any number of threads may read one. */
 @Calls("tpt_dataset_destroy")
 public final class Dataset extends Handle {
-  private Dataset(MemorySegment pointer) {
-    super(pointer, new Guard(), Native::tpt_dataset_destroy);
+  private Dataset(MemorySegment pointer, Context context) {
+    super(pointer, new Guard(), context, Native::tpt_dataset_destroy);
   }
 
   /**
@@ -28,7 +28,7 @@ public final class Dataset extends Handle {
       try (Call call = new Call().shared(c)) {
         MemorySegment place = call.place();
         call.check(Native.tpt_dataset_open(c.pointer, call.path(path), place));
-        return call.made(new Dataset(place.get(ADDRESS, 0)));
+        return call.made(new Dataset(place.get(ADDRESS, 0), c));
       }
     });
   }
@@ -72,7 +72,7 @@ public final class Dataset extends Handle {
         MemorySegment place = call.place();
         long count = Call.elements(tokens, Integer.BYTES, "tokens");
         call.check(Native.tpt_dataset_from_tokens(c.pointer, tokens, count, place));
-        return call.made(new Dataset(place.get(ADDRESS, 0)));
+        return call.made(new Dataset(place.get(ADDRESS, 0), c));
       }
     });
   }

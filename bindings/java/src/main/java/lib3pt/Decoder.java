@@ -14,9 +14,9 @@ import java.util.List;
 public final class Decoder extends Handle {
   private final long vocab; // V
 
-  private Decoder(MemorySegment pointer, long vocab) {
-    super(pointer, new Guard(), Native::tpt_decoder_destroy);
-    this.vocab = vocab;
+  private Decoder(MemorySegment pointer, Model model) {
+    super(pointer, new Guard(), model, Native::tpt_decoder_destroy);
+    this.vocab = model.vocab;
   }
 
   /**
@@ -32,7 +32,7 @@ public final class Decoder extends Handle {
     try (Call call = new Call().shared(model)) {
       MemorySegment place = call.place();
       call.check(Native.tpt_decoder_create(model.pointer, maxPositions, place));
-      return call.made(new Decoder(place.get(ADDRESS, 0), model.vocab));
+      return call.made(new Decoder(place.get(ADDRESS, 0), model));
     }
   }
 
@@ -154,6 +154,7 @@ public final class Decoder extends Handle {
     call.check(Native.tpt_decoder_feed_many(pointers, tokens.length, call.ints(tokens), places));
   }
 
+  /** decoders: a copy, which nobody changes while they are in use. */
   private static Call callOf(List<Decoder> decoders) {
     Call call = new Call();
     for (Decoder decoder : decoders) call.alone(decoder);
@@ -169,8 +170,9 @@ public final class Decoder extends Handle {
    */
   @Calls("tpt_decoder_feed_many")
   public static void feedMany(List<Decoder> decoders, int... tokens) {
-    try (Call call = callOf(decoders)) {
-      feedMany(call, decoders, tokens, MemorySegment.NULL);
+    List<Decoder> all = List.copyOf(decoders);
+    try (Call call = callOf(all)) {
+      feedMany(call, all, tokens, MemorySegment.NULL);
     }
   }
 
@@ -183,12 +185,13 @@ public final class Decoder extends Handle {
    */
   @Calls("tpt_decoder_feed_many")
   public static float[][] feedManyLogits(List<Decoder> decoders, int... tokens) {
-    try (Call call = callOf(decoders)) {
-      MemorySegment places = call.arena().allocate(ADDRESS, decoders.size());
-      feedMany(call, decoders, tokens, places);
+    List<Decoder> all = List.copyOf(decoders);
+    try (Call call = callOf(all)) {
+      MemorySegment places = call.arena().allocate(ADDRESS, all.size());
+      feedMany(call, all, tokens, places);
       float[][] logits = new float[tokens.length][];
       for (int i = 0; i < tokens.length; i++)
-        logits[i] = copy(places.getAtIndex(ADDRESS, i), decoders.get(i).vocab);
+        logits[i] = copy(places.getAtIndex(ADDRESS, i), all.get(i).vocab);
       return logits;
     }
   }

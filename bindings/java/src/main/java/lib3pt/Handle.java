@@ -16,14 +16,17 @@ public abstract sealed class Handle implements AutoCloseable
 
   final MemorySegment pointer;
   final Guard guard;
+  private final Guard context; // its settings change while nobody has it; null where there is none
   private final AtomicInteger calls = new AtomicInteger(); // running, and CLOSED
   private final Cleaner.Cleanable destroyed;
   private Arena life; // of views until close
   private volatile Arena turn; // of views until the next call
 
-  Handle(MemorySegment pointer, Guard guard, Consumer<MemorySegment> destroy) {
+  /** from: a context or what was made from one; null of a context and of a description. */
+  Handle(MemorySegment pointer, Guard guard, Handle from, Consumer<MemorySegment> destroy) {
     this.pointer = pointer;
     this.guard = guard;
+    this.context = from instanceof Context ? from.guard : from == null ? null : from.context;
     this.destroyed = CLEANER.register(this, () -> destroy.accept(pointer));
   }
 
@@ -68,9 +71,18 @@ public abstract sealed class Handle implements AutoCloseable
   final void enter(Use use) {
     hold();
     try {
-      if (use == Use.ANY) return;
-      if (use == Use.ALONE ? !guard.take() : !guard.share())
-        throw new IllegalStateException("the " + name() + " is in use by another call");
+      if (use != Use.ANY) admit(use);
+    } catch (IllegalStateException e) {
+      leave(Use.ANY);
+      throw e;
+    }
+  }
+
+  /** All that a call needs, or nothing of it. */
+  private void admit(Use use) {
+    if (context != null && !context.share()) throw inUse("the context of the ");
+    try {
+      if (use == Use.ALONE ? !guard.take() : !guard.share()) throw inUse("the ");
       try {
         endTurn();
       } catch (IllegalStateException e) {
@@ -78,9 +90,13 @@ public abstract sealed class Handle implements AutoCloseable
         throw e;
       }
     } catch (IllegalStateException e) {
-      leave(Use.ANY);
+      if (context != null) context.leave();
       throw e;
     }
+  }
+
+  private IllegalStateException inUse(String what) {
+    return new IllegalStateException(what + name() + " is in use by another call");
   }
 
   private void hold() {
@@ -90,7 +106,10 @@ public abstract sealed class Handle implements AutoCloseable
   }
 
   final void leave(Use use) {
-    if (use != Use.ANY) guard.leave();
+    if (use != Use.ANY) {
+      guard.leave();
+      if (context != null) context.leave();
+    }
     if (calls.decrementAndGet() == CLOSED) destroyed.clean();
   }
 

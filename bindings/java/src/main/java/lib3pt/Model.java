@@ -24,7 +24,7 @@ public final class Model extends Handle {
   private List<TensorInfo> tensors;
 
   private Model(Call call, MemorySegment pointer) {
-    super(pointer, new Guard(), Native::tpt_model_destroy);
+    super(pointer, new Guard(), call.first(), Native::tpt_model_destroy);
     MemorySegment config = Native.tpt_model_config(pointer);
     this.width = setting(call, config, "model.d_model");
     this.phases = setting(call, config, "model.n_phases");

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 @Calls("tpt_optimizer_destroy")
 public final class Optimizer extends Handle {
   private Optimizer(MemorySegment pointer, Trainer trainer) {
-    super(pointer, trainer.guard, Native::tpt_optimizer_destroy);
+    super(pointer, trainer.guard, trainer, Native::tpt_optimizer_destroy);
   }
 
   /**

@@ -13,8 +13,8 @@ import java.nio.file.Path;
 public final class Tokenizer extends Handle {
   private static final int BYTES_OF_TOKEN = 16; // a first guess: more is asked for
 
-  private Tokenizer(MemorySegment pointer) {
-    super(pointer, new Guard(), Native::tpt_tokenizer_destroy);
+  private Tokenizer(MemorySegment pointer, Context context) {
+    super(pointer, new Guard(), context, Native::tpt_tokenizer_destroy);
   }
 
   /** A function of C that makes a tokenizer. */
@@ -27,7 +27,7 @@ public final class Tokenizer extends Handle {
       try (Call call = new Call().shared(c).cancellable()) {
         MemorySegment place = call.place();
         call.check(maker.make(call, c.pointer, place));
-        return call.made(new Tokenizer(place.get(ADDRESS, 0)));
+        return call.made(new Tokenizer(place.get(ADDRESS, 0), c));
       }
     });
   }

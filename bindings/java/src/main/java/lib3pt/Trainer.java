@@ -22,7 +22,7 @@ public final class Trainer extends Handle {
   private long seq; // T
 
   private Trainer(MemorySegment pointer, Model model) {
-    super(pointer, new Guard(), Native::tpt_trainer_destroy);
+    super(pointer, new Guard(), model, Native::tpt_trainer_destroy);
     this.model = model;
   }
 

@@ -2,12 +2,16 @@ package lib3pt;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.AbstractList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -178,12 +182,38 @@ class HandleTest {
   void an_error_names_its_status_and_stays_with_the_object() throws Exception {
     assertEquals("", decoder.lastError());
     TptException e = assertThrows(TptException.class, () -> decoder.feed(256));
-    assertEquals("tokens[0] is 256; 0 to 255 is allowed", e.getMessage());
+    assertEquals("tokens[0] is 256; ids from 0 to below model.vocab_size (256) are allowed", e.getMessage());
     assertEquals(Status.ARGUMENT, e.status());
     Thread other = new Thread(() -> assertDoesNotThrow(() -> assertEquals(e.getMessage(), decoder.lastError())));
     other.start();
     other.join();
     assertEquals(Status.UNKNOWN, Status.of(99));
+  }
+
+  /** A list that gives its first decoder and then fails. */
+  private List<Decoder> failing() {
+    return new AbstractList<>() {
+      @Override
+      public Decoder get(int index) {
+        if (index > 0) throw new UnsupportedOperationException("no more");
+        return decoder;
+      }
+
+      @Override
+      public int size() {
+        return 2;
+      }
+    };
+  }
+
+  @Test
+  void a_list_that_fails_leaves_no_decoder_in_use() {
+    assertThrows(UnsupportedOperationException.class, () -> Decoder.feedMany(failing(), 1, 2));
+    assertThrows(UnsupportedOperationException.class, () -> Decoder.feedManyLogits(failing(), 1, 2));
+    assertThrows(NullPointerException.class, () -> Decoder.feedMany(Arrays.asList(decoder, null), 1, 2));
+    assertThrows(NullPointerException.class, () -> Decoder.feedMany(null, 1));
+    assertNull(Call.current());
+    decoder.feed(1);
   }
 
   @Test

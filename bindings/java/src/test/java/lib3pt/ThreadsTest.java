@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -98,6 +99,28 @@ class ThreadsTest {
     }
   }
 
+  /** Settings belong to all that was made: a running call would lose its threads. */
+  @Test
+  void settings_wait_for_no_running_call() throws Exception {
+    try (Context context = Context.create(); Config config = Config.parse(Setup.LARGE);
+        Model model = Model.create(context, config, 1); Trainer trainer = Trainer.create(model);
+        Decoder decoder = Decoder.create(model); Model folded = model.fold(); Decoder second = Decoder.create(folded);
+        Dataset data = Dataset.fromTokens(context, TOKENS)) {
+      List<Runnable> calls = List.of(() -> trainer.forward(TOKENS, 8, 128), () -> decoder.feed(new int[128]),
+          () -> second.feed(new int[128]), () -> model.evaluate(null, data, 128, 0));
+      for (Runnable call : calls) {
+        during(context, call, () -> assertEquals("the context is in use by another call",
+            assertThrows(IllegalStateException.class, () -> context.setThreads(1)).getMessage()));
+        context.setThreads(2);
+      }
+      context.setProgress((handle, done) -> {
+        context.setThreads(1);
+        return true;
+      });
+      assertThrows(IllegalStateException.class, () -> trainer.forward(TOKENS, 8, 128));
+    }
+  }
+
   @Test
   void a_call_keeps_its_object_past_a_close() throws Exception {
     try (Context context = Context.create(); Config config = Config.parse(Setup.LARGE);
@@ -105,6 +128,33 @@ class ThreadsTest {
       Trainer trainer = Trainer.create(model);
       during(context, () -> trainer.forward(TOKENS, 8, 128), trainer::close);
       assertThrows(IllegalStateException.class, trainer::logits);
+    }
+  }
+
+  /** Loads a file that is not there, again and again: each failure names the file of its own call. */
+  private static Void failOften(Context context, Path missing) {
+    for (int i = 0; i < 5000; i++) {
+      TptException e = assertThrows(TptException.class, () -> Model.load(context, missing, null));
+      assertTrue(e.getMessage().endsWith(missing.toString()), e.getMessage());
+    }
+    return null;
+  }
+
+  private static void failTogether(ExecutorService threads) throws Exception {
+    try (Context context = Context.create()) {
+      List<Callable<Void>> both =
+          List.of(() -> failOften(context, Path.of("/no/one")), () -> failOften(context, Path.of("/no/other")));
+      for (Future<Void> ended : threads.invokeAll(both)) ended.get();
+    }
+  }
+
+  @Test
+  void a_failure_has_the_text_of_its_own_call() throws Exception {
+    try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+      failTogether(threads);
+    }
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      failTogether(threads);
     }
   }
 }
