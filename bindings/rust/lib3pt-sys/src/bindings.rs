@@ -241,7 +241,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " From any thread: running and coming calls whose work grows with a model, file or text end with\n CANCELLED until 0; getters, setters, sample, copy, rewind, optimizer_step never do.\n   on        0: off; anything else: on"]
+    #[doc = " From any thread: running and coming calls whose work grows with a model, file or text end with\n CANCELLED until 0; getters, setters, sample, copy, rewind, optimizer_step never do. A\n signal handler may call it with a context that is alive.\n   on        0: off; anything else: on"]
     pub fn tpt_context_cancel(context: *mut tpt_context, on: i32) -> tpt_status;
 }
 extern "C" {
@@ -379,7 +379,7 @@ extern "C" {
     pub fn tpt_model_fold(model: *const tpt_model, folded: *mut *mut tpt_model) -> tpt_status;
 }
 extern "C" {
-    #[doc = " A snapshot for decoding and evaluation only, where _get_tensor gives the values in use. One token\n at a time computes in float32; prompts and evaluation multiply in bf16 where the processor has\n matrix units (AMX) that the process may use, or AVX512-BF16.\n   precision \"f32\": as _fold; \"bf16\", \"int8\": folded too, and all matrices, the embedding among\n             them, are held in half and in some quarter of the memory: bf16 to the nearest, ties\n             to even; int8 as whole numbers times a scale of each 64 of a row, 17 / 64 of float32\n             in all\n Errors: UNSUPPORTED: the model is a converted one; ARGUMENT: another name; CANCELLED."]
+    #[doc = " A snapshot for decoding and evaluation only, where _get_tensor gives the values in use. One token\n at a time computes in float32; prompts and evaluation multiply in bf16 where the processor has\n matrix units (AMX) that the process may use, or AVX512-BF16 that is faster than float32 (AMD).\n   precision \"f32\": as _fold; \"bf16\", \"int8\": folded too, and all matrices, the embedding among\n             them, are held in half and in some quarter of the memory: bf16 to the nearest, ties\n             to even; int8 as whole numbers times a scale of each 64 of a row, 17 / 64 of float32\n             in all\n Errors: UNSUPPORTED: the model is a converted one; ARGUMENT: another name; CANCELLED."]
     pub fn tpt_model_convert(
         model: *const tpt_model,
         precision: *const core::ffi::c_char,
@@ -425,7 +425,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " Room for train.batch x train.seq_len tokens. The gradients are 0. Several trainers may share a\n model. A train.precision other than f32 asks the system for leave to use AMX (docs/embedding.md);\n without it bf16 uses AVX512-BF16 where the processor has it, and all else is f32.\n   config    may be NULL: the model's; else its model part must equal it\n Errors: CONFIG; UNSUPPORTED: a converted model; CANCELLED."]
+    #[doc = " Room for train.batch x train.seq_len tokens. The gradients are 0. Several trainers may share a\n model. A train.precision other than f32 asks the system for leave to use AMX (docs/embedding.md);\n without it bf16 uses AVX512-BF16 where that is faster than float32 (AMD), and all else is f32.\n   config    may be NULL: the model's; else its model part must equal it\n Errors: CONFIG; UNSUPPORTED: a converted model; CANCELLED."]
     pub fn tpt_trainer_create(
         model: *mut tpt_model,
         config: *const tpt_config,
@@ -827,7 +827,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " The profile of DC injection (3.4) from r(first) on, a learned one as it is now.\n   first     0 to max_seq_len - 1\n   values    result\n   count     first + count <= max_seq_len, else ARGUMENT\n Errors: UNSUPPORTED: the profile is none."]
+    #[doc = " The profile of DC injection (3.4) from r(first) on, a learned one as it is now: what the mean\n over D becomes at a position, in the stream's own unit.\n   first     0 to max_seq_len - 1\n   values    result\n   count     first + count <= max_seq_len, else ARGUMENT\n Errors: UNSUPPORTED: the profile is none."]
     pub fn tpt_geometry_dc_profile(
         model: *const tpt_model,
         first: usize,
@@ -855,7 +855,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " How far a layer's angles are from their start (4.11.1).\n   layer     0 to L - 1, else ARGUMENT\n   drift     result; .size is set by the caller\n Errors: UNSUPPORTED: there is no rotation."]
+    #[doc = " How far a layer's angles are from their start (4.11.1), in radians; 0 in a model that no step\n has changed. How far each pair's angle is: tpt_geometry_theta less drift.start.\n   layer     0 to L - 1, else ARGUMENT\n   drift     result; .size is set by the caller\n Errors: UNSUPPORTED: there is no rotation."]
     pub fn tpt_geometry_drift(
         model: *const tpt_model,
         layer: usize,
@@ -863,7 +863,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " Mean over B, T and the phase's channels.\n   values    result [N]\n Errors: STATE; UNSUPPORTED."]
+    #[doc = " Mean over B, T and the phase's channels (4.11), in the unit of x.\n   values    result [N]\n Errors: STATE; UNSUPPORTED."]
     pub fn tpt_geometry_phase_means(
         trainer: *const tpt_trainer,
         point: tpt_point,
@@ -873,7 +873,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " Root of the mean square over the same. A `replace` rotation leaves it as it is.\n   values    result [N]\n Errors: STATE; UNSUPPORTED."]
+    #[doc = " Root of the mean square over the same (4.12), in the unit of x. A `replace` rotation leaves it as\n it is; in a model that no step has changed it is nearly the same in all phases.\n   values    result [N]\n Errors: STATE; UNSUPPORTED."]
     pub fn tpt_geometry_phase_rms(
         trainer: *const tpt_trainer,
         point: tpt_point,
@@ -883,7 +883,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " Mean over tokens of the cosine between two phases; 0 for one that is all 0.\n   values    result [N, N]\n   count     N x N\n Errors: STATE; UNSUPPORTED."]
+    #[doc = " Mean over tokens of the cosine between two phases (4.12), -1 to 1; 0 for one that is all 0.\n   values    result [N, N]\n   count     N x N\n Errors: STATE; UNSUPPORTED."]
     pub fn tpt_geometry_phase_cosine(
         trainer: *const tpt_trainer,
         point: tpt_point,
@@ -893,7 +893,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " Sum over tokens of P mu^2 / sum over tokens of |x|^2: the share of the energy that is a phase's\n mean; 0 where x is.\n   values    result [N]\n Errors: STATE; UNSUPPORTED."]
+    #[doc = " Sum over tokens of P mu^2 / sum over tokens of |x|^2: the share of the energy that is a phase's\n mean (4.12), 0 to 1; 0 where x is. The mean over D, where a DC profile is, has part of their sum:\n all where the phases' means are equal.\n   values    result [N]\n Errors: STATE; UNSUPPORTED."]
     pub fn tpt_geometry_dc_energy(
         trainer: *const tpt_trainer,
         point: tpt_point,
@@ -903,7 +903,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " Mean over B and D at each position; at the embedding it is r(p).\n   values    result [T], T of the last forward\n Errors: STATE; UNSUPPORTED."]
+    #[doc = " Mean over B and D at each position, in the unit of x; at the embedding it is r(p) (3.4).\n   values    result [T], T of the last forward\n Errors: STATE; UNSUPPORTED."]
     pub fn tpt_geometry_dc(
         trainer: *const tpt_trainer,
         point: tpt_point,
@@ -913,7 +913,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " The zero-sum of the phases: the two agree to rounding. At T 1024 and N 3 the horn gives 0.0220.\n   measured  result: sum of the phase means at the embedding of the last forward\n   analytic  result: N mean r(p) of the profile as it is now, NaN without one\n Errors: STATE."]
+    #[doc = " The zero-sum residual (3.4, 4.6), in the unit of x: the two agree to rounding. At T 1024 and N 3\n the horn gives 0.0220.\n   measured  result: sum of the phase means at the embedding of the last forward\n   analytic  result: N mean r(p) of the profile as it is now, NaN without one\n Errors: STATE."]
     pub fn tpt_geometry_zero_sum(
         trainer: *const tpt_trainer,
         measured: *mut f64,
@@ -921,7 +921,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " Mean over tokens of |R h - h| / |h|: how far a layer's rotation moves the stream; 0 without one.\n With a `residual` rotation it is |(h + R h) - h| / |h|.\n   layer     0 to L - 1, else ARGUMENT\n   mean      result\n Errors: STATE; UNSUPPORTED: with train.recompute: block."]
+    #[doc = " Mean over tokens of |R h - h| / |h| (3.2, 4.12): how far a layer's rotation moves the stream, 0\n to 2; 0 without one. Where N > 1 and a pair's energy is the same in all phases it is the root of\n 2, whatever the angles. With a `residual` rotation it is |(h + R h) - h| / |h|, which is 1.\n   layer     0 to L - 1, else ARGUMENT\n   mean      result\n Errors: STATE; UNSUPPORTED: with train.recompute: block."]
     pub fn tpt_geometry_displacement(
         trainer: *const tpt_trainer,
         layer: usize,
