@@ -152,6 +152,29 @@ static inline uint64_t count_setting(const tpt_config *config, const char *key) 
   return strtoull(text, NULL, 10);
 }
 
+static inline char *make_text(size_t length) {
+  char *text = malloc(length + 1);
+  if (!text) die("there is no memory for %zu bytes", length);
+  return text;
+}
+
+/* The value of any key, and the whole description as YAML: to be freed. */
+static inline char *whole_setting(const tpt_config *config, const char *key) {
+  size_t length;
+  check(tpt_config_get(config, key, NULL, 0, &length));
+  char *text = make_text(length);
+  check(tpt_config_get(config, key, text, length + 1, &length));
+  return text;
+}
+
+static inline char *whole_yaml(const tpt_config *config) {
+  size_t length;
+  check(tpt_config_format(config, NULL, 0, &length));
+  char *text = make_text(length);
+  check(tpt_config_format(config, text, length + 1, &length));
+  return text;
+}
+
 static inline tpt_context *make_context(uint64_t threads) {
   tpt_context *context;
   check(tpt_context_create(&context));

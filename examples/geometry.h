@@ -11,25 +11,25 @@ enum { PROFILE = 1, LEARNED = 2, ANGLES = 4, STREAM = 8, INSIDE = 16 };
 
 typedef struct geometry {
   const tpt_model *model;
-  const tpt_trainer *trainer; /* NULL: of the weights alone */
-  unsigned has;               /* of the above */
+  const tpt_trainer *trainer;     /* NULL: of the weights alone */
+  unsigned has;                   /* of the above */
   size_t N, L, T, pairs, longest; /* T: positions of the forward; pairs: P / 2 */
-  double *values;             /* room for a row of any measure */
-  float *floats;              /* the same for those that the library gives in float */
+  double *values;                 /* room for a row of any measure */
+  float *floats;                  /* the same for those that the library gives in float */
 } geometry;
 
 /* POINTS: the embedding and each block, L + 1. */
 typedef enum rows_of { ONCE, LAYERS, POINTS } rows_of;
 
 typedef enum columns_of {
-  ALONE,        /* a number */
-  NAMED,        /* some with a name each */
-  BY_PHASE,     /* N */
-  BY_PHASES,    /* N x N */
+  ALONE,         /* a number */
+  NAMED,         /* some with a name each */
+  BY_PHASE,      /* N */
+  BY_PHASES,     /* N x N */
   BY_PHASE_PAIR, /* N x P / 2 */
-  BY_PAIR,      /* P / 2 */
-  BY_PLACE,     /* model.max_seq_len */
-  BY_POSITION,  /* T */
+  BY_PAIR,       /* P / 2 */
+  BY_PLACE,      /* model.max_seq_len */
+  BY_POSITION,   /* T */
 } columns_of;
 
 typedef struct measure {
@@ -121,9 +121,7 @@ static inline void read_angles(const geometry *g, size_t layer) {
 }
 
 /* Row 0 is the embedding, row l + 1 what is after block l. */
-static inline tpt_point point_of(size_t row) {
-  return row ? TPT_POINT_BLOCK : TPT_POINT_EMBEDDING;
-}
+static inline tpt_point point_of(size_t row) { return row ? TPT_POINT_BLOCK : TPT_POINT_EMBEDDING; }
 
 static inline size_t layer_of(size_t row) { return row ? row - 1 : 0; }
 
@@ -140,8 +138,8 @@ static inline void read_energy(const geometry *g, size_t row) {
 }
 
 static inline void read_cosine(const geometry *g, size_t row) {
-  check(tpt_geometry_phase_cosine(g->trainer, point_of(row), layer_of(row), g->values,
-                                  g->N * g->N));
+  check(
+      tpt_geometry_phase_cosine(g->trainer, point_of(row), layer_of(row), g->values, g->N * g->N));
 }
 
 static inline void read_dc(const geometry *g, size_t row) {

@@ -15,13 +15,14 @@ static inline void json_number(FILE *to, double value) {
 /* Bytes of the character at text, 0 where it is no UTF-8. */
 static inline size_t utf8_length(const char *text) {
   const unsigned char *c = (const unsigned char *)text;
-  size_t more = c[0] < 0x80 ? 0 : c[0] < 0xc2 ? 4 : c[0] < 0xe0 ? 1 : c[0] < 0xf0 ? 2 : 3;
-  if (more == 4 || c[0] > 0xf4) return 0;
-  for (size_t i = 1; i <= more; i++)
+  if (c[0] < 0x80) return 1;
+  if (c[0] < 0xc2 || c[0] > 0xf4) return 0;
+  size_t length = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+  for (size_t i = 1; i < length; i++)
     if ((c[i] & 0xc0) != 0x80) return 0;
   int overlong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
   int surrogate = c[0] == 0xed && c[1] > 0x9f, beyond = c[0] == 0xf4 && c[1] > 0x8f;
-  return overlong || surrogate || beyond ? 0 : more + 1;
+  return overlong || surrogate || beyond ? 0 : length;
 }
 
 /* A byte that is not UTF-8, as a file's name may have, becomes '?'. NULL is null. */
@@ -50,7 +51,7 @@ static inline void json_text(FILE *to, const char *text) {
 /* A value of YAML: a list of numbers, a number and a truth value are the same in JSON. */
 static inline void json_value(FILE *to, char *value) {
   char *end;
-  strtod(value, &end);
+  (void)strtod(value, &end);
   int number = end != value && !*end;
   for (char *c = value; *c; c++)
     if (*c == '\n') *c = ' ';
@@ -58,25 +59,6 @@ static inline void json_value(FILE *to, char *value) {
     fputs(value, to);
   else
     json_text(to, value);
-}
-
-/* A text result of the library, of any length. */
-typedef tpt_status text_fn(const tpt_config *config, const char *key, char *text, size_t capacity,
-                           size_t *length);
-
-static inline char *whole_text(text_fn *get, const tpt_config *config, const char *key) {
-  size_t length;
-  check(get(config, key, NULL, 0, &length));
-  char *text = malloc(length + 1);
-  if (!text) die("there is no memory for %zu bytes", length);
-  check(get(config, key, text, length + 1, &length));
-  return text;
-}
-
-static inline tpt_status get_yaml(const tpt_config *config, const char *key, char *text,
-                                  size_t capacity, size_t *length) {
-  (void)key;
-  return tpt_config_format(config, text, capacity, length);
 }
 
 /* The line of a key makes name, "model." of the lines above it, "model.d_model": levels are two
@@ -94,10 +76,10 @@ static inline int take_key(const char *line, char *name, size_t size) {
 
 /* {"model.vocab_size":10000, ...}: every key. */
 static inline void json_config(FILE *to, const tpt_config *config) {
-  char name[128] = "", *yaml = whole_text(get_yaml, config, NULL), separator = '{';
+  char name[128] = "", *yaml = whole_yaml(config), separator = '{';
   for (const char *line = yaml; *line; line += strcspn(line, "\n"), line += *line == '\n') {
     if (!take_key(line, name, sizeof name)) continue;
-    char *value = whole_text(tpt_config_get, config, name);
+    char *value = whole_setting(config, name);
     fprintf(to, "%c\"%s\":", separator, name);
     json_value(to, value);
     separator = ',';

@@ -1,15 +1,14 @@
-/* What train shows while it works: one moving line on a terminal, else a plain line now and then;
- * and a CSV line a step where a log is asked for. */
+/* What train shows while it works: one moving line on a terminal, else a plain line now and then.
+ */
 #ifndef EXAMPLES_REPORT_H
 #define EXAMPLES_REPORT_H
 
-#include <sys/ioctl.h>
 #include <time.h>
 
 #include "common.h"
+#include "terminal.h"
 
 typedef struct report {
-  FILE *log; /* NULL: none */
   double began, shown, smooth_loss, held_loss;
   uint64_t first_step;
 } report;
@@ -19,35 +18,14 @@ typedef struct figures {
   double loss, norm, lr, share; /* share of the whole training that is done, 0 to 1 */
 } figures;
 
-enum { LINE_MOST = 256, NARROWEST = 8 };
-
 static inline double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static inline report report_start(const char *log_path, int append, uint64_t step) {
-  report r = {.began = now(), .shown = -1e9, .held_loss = NAN, .first_step = step};
-  if (!log_path) return r;
-  r.log = fopen(log_path, append ? "a" : "w");
-  if (!r.log) die("%s: cannot be written: %s", log_path, strerror(errno));
-  setvbuf(r.log, NULL, _IOLBF, 0);
-  fseek(r.log, 0, SEEK_END);
-  if (ftell(r.log) == 0)
-    fputs("step,tokens,seconds,loss,learning_rate,gradient_norm,held_loss\n", r.log);
-  return r;
-}
-
-/* Columns of the terminal; the last one is left free, where some terminals break the line. */
-static inline size_t line_width(void) {
-  struct winsize window = {0};
-  const char *columns = getenv("COLUMNS");
-  long width = columns ? strtol(columns, NULL, 10) : 0;
-  if (width <= 0 && ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0) width = window.ws_col;
-  if (width <= 0) width = 80;
-  if (width > LINE_MOST) width = LINE_MOST;
-  return (size_t)(width < NARROWEST ? NARROWEST : width) - 1;
+static inline report report_start(uint64_t step) {
+  return (report){.began = now(), .shown = -1e9, .held_loss = NAN, .first_step = step};
 }
 
 static inline void report_line(const report *r, const figures *f, char line[LINE_MOST]) {
@@ -63,7 +41,7 @@ static inline void report_line(const report *r, const figures *f, char line[LINE
 static inline void show_moving(const report *r, const figures *f, const char *line,
                                const char *left) {
   char text[2 * LINE_MOST];
-  size_t width = line_width();
+  size_t width = line_width(STDERR_FILENO);
   if ((size_t)snprintf(text, sizeof text, "%s%s", line, left) > width)
     snprintf(text, sizeof text, "step %llu  loss %.3f%s", (unsigned long long)f->step,
              r->smooth_loss, left);
@@ -77,10 +55,6 @@ static inline void report_step(report *r, const figures *f, double share_at_star
   /* A running mean over some 20 steps, started at the first loss. */
   r->smooth_loss += (f->loss - r->smooth_loss) /
                     (f->step - r->first_step < 20 ? (double)(f->step - r->first_step) : 20.0);
-  if (r->log)
-    fprintf(r->log, "%llu,%llu,%.3f,%.6f,%.6g,%.6g,%.6f\n", (unsigned long long)f->step,
-            (unsigned long long)(f->step * f->tokens_a_step), used, f->loss, f->lr, f->norm,
-            r->held_loss);
   int moving = isatty(STDERR_FILENO);
   if (now() - r->shown < (moving ? 0.2 : 10.0)) return;
   r->shown = now();
@@ -94,20 +68,15 @@ static inline void report_step(report *r, const figures *f, double share_at_star
 
 /* Takes the moving line away, so that a message stands alone. */
 static inline void report_clear(void) {
-  if (isatty(STDERR_FILENO)) fprintf(stderr, "%*s\r", (int)line_width(), "");
+  if (isatty(STDERR_FILENO)) fprintf(stderr, "%*s\r", (int)line_width(STDERR_FILENO), "");
 }
 
-/* 0: the log is not whole. */
-static inline int report_end(report *r, const figures *f) {
+static inline void report_end(const report *r, const figures *f) {
   char line[LINE_MOST];
   report_clear();
-  if (f->step > r->first_step) {
-    report_line(r, f, line);
-    printf("%s  %.1f s\n", line, now() - r->began);
-  }
-  if (!r->log) return 1;
-  int failed = ferror(r->log);
-  return !(fclose(r->log) | failed);
+  if (f->step == r->first_step) return;
+  report_line(r, f, line);
+  printf("%s  %.1f s\n", line, now() - r->began);
 }
 
 #endif

@@ -4,10 +4,11 @@
 
 #include "report.h"
 
-/* What a checkpoint keeps for us: the place in the data, and the time used before. */
+/* What a checkpoint keeps for us: the place in the data, and the time used before; that of the
+ * steps alone is counted apart. */
 typedef struct place {
   uint64_t random_state;
-  double seconds;
+  double seconds, step_seconds;
 } place;
 
 typedef struct session {
@@ -22,6 +23,8 @@ typedef struct session {
   place place;
   figures figures;
   report report;
+  tpt_evaluation evaluation; /* the last one; no tokens: it could not be had */
+  uint64_t looked;           /* the step after which session_look was called last */
 } session;
 
 enum { HELD_WINDOWS = 64 }; /* enough to see over-fitting, a small part of the time */
@@ -33,6 +36,7 @@ static inline void session_open(session *s, tpt_context *context, const char *to
   s->batch = count_setting(s->config, "train.batch");
   s->seq = count_setting(s->config, "train.seq_len");
   s->grad_accum = count_setting(s->config, "train.grad_accum");
+  s->looked = UINT64_MAX; /* no step yet */
   s->figures.tokens_a_step = s->batch * s->seq * s->grad_accum;
   s->place.random_state = count_setting(s->config, "train.seed");
   s->tokens = calloc(s->batch * s->seq, 2 * sizeof *s->tokens);
@@ -86,6 +90,7 @@ static inline tpt_status session_gradients(session *s, uint64_t *random_state) {
 
 /* After a failure everything is as before the step, and can be saved. */
 static inline tpt_status session_step(session *s) {
+  double began = now();
   uint64_t random_state = s->place.random_state;
   tpt_status status = session_gradients(s, &random_state);
   if (status == TPT_OK)
@@ -95,20 +100,30 @@ static inline tpt_status session_step(session *s) {
   if (status != TPT_OK) return status;
   check(tpt_optimizer_step_count(s->optimizer, &s->figures.step));
   s->place.random_state = random_state;
+  s->place.step_seconds += now() - began;
   s->figures.share = session_share(s);
   return TPT_OK;
 }
 
 /* The held-out loss is for the eye: where it cannot be had, the training is not ended for it. */
 static inline void session_measure(session *s) {
-  tpt_evaluation e;
-  e.size = sizeof e;
-  tpt_status status = tpt_evaluate(s->model, NULL, s->held, s->seq, HELD_WINDOWS, &e);
+  s->evaluation.size = sizeof s->evaluation;
+  tpt_status status = tpt_evaluate(s->model, NULL, s->held, s->seq, HELD_WINDOWS, &s->evaluation);
   if (status == TPT_OK)
-    s->report.held_loss = e.loss;
+    s->report.held_loss = s->evaluation.loss;
   else if (status != TPT_E_CANCELLED)
     warn("no held-out loss after step %llu: %s", (unsigned long long)s->figures.step,
          tpt_error_message());
+}
+
+/* Every train.eval_every steps and at the end, once a step.
+ *   returns   whether it had not been done after this step */
+static inline int session_look(session *s) {
+  if (s->looked == s->figures.step) return 0;
+  s->looked = s->figures.step;
+  s->evaluation.tokens = 0;
+  if (s->held) session_measure(s);
+  return 1;
 }
 
 static inline void session_resume(session *s, const char *path) {

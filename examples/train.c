@@ -1,7 +1,7 @@
 /* Trains a model on a token file: log, held-out loss, checkpoints; Ctrl-C saves and stops. */
-#include <signal.h>
-
 #include "keep.h"
+#include "log.h"
+#include "stop.h"
 
 static const char *out = "model.safetensors", *held, *log_path;
 static uint64_t threads;
@@ -12,7 +12,8 @@ static const option OPTIONS[] = {
     {"--out", TEXT, &out, "the model file (model.safetensors)"},
     {"--resume", FLAG, &resume, "go on from OUT.checkpoint"},
     {"--held", TEXT, &held, "tokens to measure on every train.eval_every steps"},
-    {"--log", TEXT, &log_path, "a line of figures a step, as CSV"},
+    {"--log", TEXT, &log_path,
+     "figures of each step: .jsonl adds the geometry, any other name is CSV"},
     {"--seconds", NUMBER, &seconds, "train for this time; the schedule follows the clock"},
     {"--threads", COUNT, &threads, "0: as many as there are processors (0)"},
     {NULL, FLAG, NULL, NULL}};
@@ -30,29 +31,6 @@ static const program PROGRAM = {
     2,
     MAX_WORDS};
 
-enum { STOPPED = 130 }; /* what a shell calls a program that Ctrl-C ended */
-
-static volatile sig_atomic_t interrupted;
-static int saving; /* a save is finished, whatever was pressed */
-
-static void on_signal(int number) {
-  (void)number;
-  interrupted = 1;
-}
-
-static int32_t progress(void *user, const void *handle, double done) {
-  (void)user, (void)handle, (void)done;
-  return interrupted && !saving;
-}
-
-/* The first Ctrl-C is ours, a second one ends the program at once. */
-static void catch_signals(tpt_context *context) {
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  check(tpt_context_set_progress(context, progress, NULL, NULL));
-}
-
 /* A step that fails takes nothing away that was learned before it. */
 static void give_up(session *s, const char *checkpoint) {
   char why[1024];
@@ -64,7 +42,7 @@ static void give_up(session *s, const char *checkpoint) {
   die("step %llu: %s", (unsigned long long)s->figures.step + 1, why);
 }
 
-static void work(session *s, const char *checkpoint) {
+static void work(session *s, training_log *log, const char *checkpoint) {
   uint64_t eval_every = count_setting(s->config, "train.eval_every");
   uint64_t checkpoint_every = count_setting(s->config, "train.checkpoint_every");
   double start = session_share(s);
@@ -73,7 +51,9 @@ static void work(session *s, const char *checkpoint) {
     if (status == TPT_E_CANCELLED) return;
     if (status != TPT_OK) give_up(s, checkpoint);
     uint64_t step = s->figures.step;
-    if (s->held && eval_every && step % eval_every == 0) session_measure(s);
+    int looked = eval_every && step % eval_every == 0 && session_look(s);
+    log_step(log, s);
+    if (looked) log_look(log, s);
     saving = 1; /* one that fails may go well the next time: the training goes on */
     if (checkpoint_every && step % checkpoint_every == 0)
       session_try(s, session_checkpoint, checkpoint);
@@ -83,13 +63,16 @@ static void work(session *s, const char *checkpoint) {
 }
 
 /* First what was learned is made safe, then the log is closed, and then all is told. */
-static int finish(session *s, const char *checkpoint) {
+static int finish(session *s, training_log *log, const char *checkpoint) {
   int stopped = interrupted;
   saving = 1;
-  if (s->held && !stopped) session_measure(s);
+  int looked = !stopped && session_look(s);
   int kept = stopped ? session_keep(s, session_checkpoint, checkpoint)
                      : session_keep(s, session_model, out);
-  int logged = report_end(&s->report, &s->figures);
+  if (looked) log_look(log, s);
+  if (!stopped) log_end(log, s);
+  int logged = log_close(log);
+  report_end(&s->report, &s->figures);
   if (kept && !stopped) remove(checkpoint);
   if (kept && stopped)
     printf("stopped after step %llu; %s holds everything: add --resume to go on\n",
@@ -139,9 +122,10 @@ int main(int argc, char **argv) {
   open_all(&s, context, words, count);
   if (resume) session_resume(&s, checkpoint);
   catch_signals(context);
-  s.report = report_start(log_path, resume, s.figures.step);
-  work(&s, checkpoint);
-  int status = finish(&s, checkpoint);
+  s.report = report_start(s.figures.step);
+  training_log log = log_open(log_path, resume, &s, out, context);
+  work(&s, &log, checkpoint);
+  int status = finish(&s, &log, checkpoint);
   session_close(&s);
   tpt_context_destroy(context);
   flush_output();

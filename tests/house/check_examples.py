@@ -10,9 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+import inspected
+import logged
 from parts import expect, run_parts
 
-TOOLS = ("describe", "embed_in_host", "evaluate", "generate", "tokenize", "train")
+TOOLS = ("describe", "embed_in_host", "evaluate", "generate", "inspect", "tokenize", "train")
 TINY = ["model.vocab_size=270", "model.d_model=24", "model.n_layers=1", "model.n_q_heads=3", "model.n_kv_heads=3",
         "model.d_ff=32", "model.max_seq_len=16", "train.batch=4", "train.warmup=2"]
 
@@ -40,12 +42,12 @@ def wrong_calls(tools):
         expect("usage:" in tools.run(tool, "--help"), f"{tool} --help shows no usage")
         expect("--help" in tools.run(tool, "--nonsense", status=2), f"{tool} --nonsense gives no hint")
     for words in (["tokenize"], ["train", "3pt-5m"], ["evaluate"], ["generate"], ["describe"], ["describe", "3pt-5m", "x"],
-                  ["tokenize", "--vocab"], ["generate", "absent", "--top-p", "inf"]):
+                  ["inspect"], ["inspect", "m", "t.u16", "x"], ["tokenize", "--vocab"], ["generate", "absent", "--top-p", "inf"]):
         tools.run(*words, status=2)
     for seconds in ("soon", "nan", "inf", "0", "-1"):
         tools.run("train", "3pt-5m", "a.u16", "--seconds", seconds, status=2)
     for words in (["tokenize", "absent.txt"], ["train", "absent.yaml", "a.u16"], ["evaluate", "absent", "--text", "text"],
-                  ["generate", "absent", "x"], ["describe", "3pt-5m", "model.d_model=25"]):
+                  ["generate", "absent", "x"], ["inspect", "absent"], ["describe", "3pt-5m", "model.d_model=25"]):
         tools.run(*words, status=1)
 
 
@@ -79,8 +81,8 @@ def nowhere_to_write(tools):
     expect(not list(tools.work.glob("*.??????")), "the look at the folder left a file")
     for words in (["describe", "3pt-5m"], ["describe", "--presets"], ["train", "--help"], ["embed_in_host"],
                   ["evaluate", "m.safetensors", "--tokens", "t.u16"], ["tokenize", "--tokenizer", "t.json", "text"],
-                  ["generate", "--tokenizer", "t.json", "--tokens", "4", "m.safetensors", "The"],
-                  ["train", "3pt-5m", "t.u16", *TINY, "train.steps=3"]):
+                  ["generate", "--tokenizer", "t.json", "--tokens", "4", "m.safetensors", "The"], ["inspect", "m.safetensors"],
+                  ["inspect", "m.safetensors", "t.u16", "--format=json"], ["train", "3pt-5m", "t.u16", *TINY, "train.steps=3"]):
         shown = tools.run(*words, status=1, output="/dev/full")
         expect("output could not be written" in shown, f"{' '.join(words)}: {shown!r}")
 
@@ -107,11 +109,17 @@ def stopped_and_resumed(tools):
     expect(same, "a run that was stopped and resumed gave another model")
 
 
+def logs(tools):
+    for part in logged.PARTS:
+        part(tools, TINY)
+
+
 def main():
     work = Path(sys.argv[2])
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    run_parts((wrong_calls, whole_path, nowhere_to_write, stopped_and_resumed), Tools(Path(sys.argv[1]).resolve(), work))
+    run_parts((wrong_calls, whole_path, nowhere_to_write, stopped_and_resumed, logs, *inspected.PARTS),
+              Tools(Path(sys.argv[1]).resolve(), work))
 
 
 if __name__ == "__main__":

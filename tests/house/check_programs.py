@@ -57,11 +57,13 @@ def calls(tools):
         expect(got.returncode == 0 and got.stdout and not got.stderr, f"{tool} --help is not on standard output alone")
         refuses(tools, [tool, "- x"], "there is no option - x", "After --", status=2)
     for words, missing in ((["train"], "DESCRIPTION TOKENS"), (["train", "--resume", "3pt-5m"], "TOKENS"),
-                           (["evaluate"], "MODEL"), (["generate"], "MODEL"), (["tokenize"], "TEXT")):
+                           (["evaluate"], "MODEL"), (["generate"], "MODEL"), (["inspect"], "MODEL"), (["tokenize"], "TEXT")):
         refuses(tools, words, f"missing: {missing}\n", status=2)
     refuses(tools, ["train", "--resume=1", *SMALL], "--resume takes no value", status=2)
     refuses(tools, ["train", *SMALL, "--threads="], "--threads must be a whole number", status=2)
     refuses(tools, ["tokenize", "--kind=none", "text"], "--kind must be", status=2)
+    refuses(tools, ["inspect", "m.safetensors", "--format=yaml"], "--format must be text, csv or json, not 'yaml'", status=2)
+    refuses(tools, ["inspect", "m.safetensors", "--seq", "4"], "--batch and --seq are of TOKENS", status=2)
     refuses(tools, ["evaluate", "m.safetensors", "--text", "text", "--tokens", "t.u16"], "one of them", status=2)
     shown = tools.run("generate", "--tokenizer=t.json", "--tokens=2", "m.safetensors", "--", "- so")
     expect(shown.startswith("- so"), f"a prompt after -- gave {shown!r}")
@@ -95,6 +97,7 @@ def same_files(tools):
     for name in ("hard.u16", "soft.u16", "plain.u16"):
         (tools.work / name).unlink()
     for words in (["describe", "my.yaml"], ["generate", "--tokenizer", "t.json", "m.safetensors", "The"],
+                  ["inspect", "m.safetensors", "t.u16"],
                   ["evaluate", "m.safetensors", "--text", "text", "--tokenizer", "t.json"]):
         for name in (word for word in words if (tools.work / word).is_file()):
             before = (tools.work / name).read_bytes()
@@ -119,6 +122,10 @@ def wrong_files(tools):
             (["evaluate", "m.safetensors", "--text", "text", "--tokenizer", "t.u16"], "t.u16: this looks like a token file"),
             (["evaluate", "m.safetensors", "--tokens", "text"], "text: this looks like a text; a token file"),
             (["generate", "t.json", "x"], "t.json: this looks like a tokenizer.json; a model file"),
+            (["inspect", "t.u16"], "inspect: t.u16: this looks like a token file; a model file"),
+            (["inspect", "m.safetensors", "t.json"], "t.json: this looks like a tokenizer.json; a token file is wanted"),
+            (["inspect", "m.safetensors", "absent.u16"], "inspect: absent.u16: cannot open"),
+            (["inspect", "m.safetensors", "t.u16", "--seq=17"], "train.seq_len is 17", "model.max_seq_len"),
             (["generate", "m.safetensors", "x", "--tokenizer", "m.safetensors"], "a tokenizer.json is wanted"),
             (["tokenize", "m.safetensors"], "m.safetensors: this looks like a model file", "a text is wanted"),
             (["tokenize", "--tokenizer", "t.json", "text", "t.u16"], "t.u16: this looks like a token file"),
@@ -146,6 +153,9 @@ def foreign_tokens(tools):
     refuses(tools, ["train", *SMALL[:1], "last.u16", *SMALL[2:]], "last.u16: token 70000 is 999")
     refuses(tools, ["train", *SMALL, "--held", "last.u16"], "last.u16: token 70000 is 999", "vocab_size is 270")
     refuses(tools, ["evaluate", "m.safetensors", "--tokens", "last.u16"], "last.u16: token 70000 is 999")
+    refuses(tools, ["inspect", "m.safetensors", "last.u16"], "last.u16: token 70000 is 999", "vocab_size is 270")
+    (tools.work / "few.u16").write_bytes(struct.pack("<4H", 1, 2, 3, 4))
+    refuses(tools, ["inspect", "m.safetensors", "few.u16"], "inspect: few.u16: ", "17")
     tools.run("tokenize", "--vocab", "290", "--save", "more.json", "--out", "more", "text")
     words = ["--tokenizer", "more.json", "m.safetensors"]
     refuses(tools, ["evaluate", *words, "--text", "text"], "more.json: token ", "vocab_size is 270")
