@@ -124,16 +124,24 @@ typedef struct reading {
   uint64_t *sums; /* one a block, so that nothing is left out */
 } reading;
 
+/* Eight places at once, and fetched some lines ahead: on some machines a processor that reads one
+ * place after the other gets two thirds of what memory can give. */
+enum { STREAMS = 8, LINE_WORDS = 8, AHEAD = 16 };
+
 static void read_block(void *argument, size_t item, void *scratch) {
   (void)scratch;
   const reading *r = argument;
   size_t from = item * READ_BLOCK, left = r->bytes - from;
   const uint64_t *w = r->words + from / 8;
-  size_t count = (left < READ_BLOCK ? left : READ_BLOCK) / 8;
-  uint64_t sum[16] = {0};
-  for (size_t i = 0; i + 16 <= count; i += 16)
-    for (size_t j = 0; j < 16; j++) sum[j] ^= w[i + j];
-  for (size_t j = 0; j < 16; j++) r->sums[item] ^= sum[j];
+  size_t stride = (left < READ_BLOCK ? left : READ_BLOCK) / 8 / STREAMS / LINE_WORDS * LINE_WORDS;
+  uint64_t sum[LINE_WORDS] = {0};
+  for (size_t i = 0; i < stride; i += LINE_WORDS)
+    for (size_t s = 0; s < STREAMS; s++) {
+      const uint64_t *line = w + s * stride + i;
+      __builtin_prefetch(line + AHEAD * LINE_WORDS);
+      for (size_t j = 0; j < LINE_WORDS; j++) sum[j] ^= line[j];
+    }
+  for (size_t j = 0; j < LINE_WORDS; j++) r->sums[item] ^= sum[j];
 }
 
 /* Bytes a second of reading so many again and again, on pages as large as the system gives. */
