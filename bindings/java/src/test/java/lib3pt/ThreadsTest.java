@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Several threads at once. */
@@ -55,7 +56,10 @@ class ThreadsTest {
     }
   }
 
-  /** Runs a call that stands still in its progress function while `meanwhile` runs on this thread. */
+  /**
+   * Runs a call that stands still in its progress function while `meanwhile` runs on this thread. The
+   * call must be long enough that its progress is asked for.
+   */
   private static void during(Context context, Runnable call, Runnable meanwhile) throws Exception {
     CountDownLatch inside = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
@@ -70,7 +74,11 @@ class ThreadsTest {
     });
     try (ExecutorService thread = Executors.newSingleThreadExecutor()) {
       Future<?> running = thread.submit(call);
-      inside.await();
+      while (!inside.await(10, TimeUnit.MILLISECONDS)) {
+        if (!running.isDone() || inside.getCount() == 0) continue;
+        running.get();
+        throw new AssertionError("the call was over before its progress was asked for");
+      }
       try {
         meanwhile.run();
       } finally {
@@ -102,12 +110,14 @@ class ThreadsTest {
   /** Settings belong to all that was made: a running call would lose its threads. */
   @Test
   void settings_wait_for_no_running_call() throws Exception {
-    try (Context context = Context.create(); Config config = Config.parse(Setup.LARGE);
+    int[] prompt = new int[2048];
+    String description = "model: {vocab_size: 1000, d_model: 192, n_layers: 3, max_seq_len: 2048}\ntrain: {batch: 1}\n";
+    try (Context context = Context.create(); Config config = Config.parse(description);
         Model model = Model.create(context, config, 1); Trainer trainer = Trainer.create(model);
         Decoder decoder = Decoder.create(model); Model folded = model.fold(); Decoder second = Decoder.create(folded);
-        Dataset data = Dataset.fromTokens(context, TOKENS)) {
-      List<Runnable> calls = List.of(() -> trainer.forward(TOKENS, 8, 128), () -> decoder.feed(new int[128]),
-          () -> second.feed(new int[128]), () -> model.evaluate(null, data, 128, 0));
+        Dataset data = Dataset.fromTokens(context, new int[2049])) {
+      List<Runnable> calls = List.of(() -> trainer.forward(prompt, 1, 2048), () -> decoder.feed(prompt),
+          () -> second.feed(prompt), () -> model.evaluate(null, data, 2048, 0));
       for (Runnable call : calls) {
         during(context, call, () -> assertEquals("the context is in use by another call",
             assertThrows(IllegalStateException.class, () -> context.setThreads(1)).getMessage()));
@@ -117,7 +127,7 @@ class ThreadsTest {
         context.setThreads(1);
         return true;
       });
-      assertThrows(IllegalStateException.class, () -> trainer.forward(TOKENS, 8, 128));
+      assertThrows(IllegalStateException.class, () -> trainer.forward(prompt, 1, 2048));
     }
   }
 
