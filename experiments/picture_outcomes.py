@@ -5,6 +5,7 @@ import textwrap
 import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
+import spread
 from picture_page import INKS, MARKS, Page, band, look, over_steps, seeds_of
 
 # The paper's sweep over N at its small size: perplexity after 20,000 steps, of its own data.
@@ -16,13 +17,8 @@ def perplexity(line):
 
 
 def reached(x, y, level):
-    """The first x at which y is at level, between points on a straight line of ln y; None where never."""
-    below = np.flatnonzero(y <= level)
-    if not len(below) or below[0] == 0:
-        return None
-    i = below[0]
-    part = (math.log(y[i - 1]) - math.log(level)) / (math.log(y[i - 1]) - math.log(y[i]))
-    return x[i - 1] + part * (x[i] - x[i - 1])
+    """The first x at which y is at level, between points on a straight line of ln y; None where never, or at once."""
+    return spread.reached(zip(x, np.log(y)), math.log(level)) if y[0] > level else None
 
 
 def mark_saving(panel, lines, first, what):

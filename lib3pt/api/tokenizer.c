@@ -75,31 +75,22 @@ static tpt_status make_bpe(const tpti_memory *memory, tpti_run *run, const sourc
   return tpti_tokenizer_bpe(memory, run, from->text, from->length, from->vocab, inside);
 }
 
-/* Ends a message about a tokenizer.json: what its text looks like, and where it came from. */
-static tpt_status fail_in_source(tpt_status status, const char *text, size_t length,
-                                 const char *name) {
+/* A tokenizer.json as text. A message ends with what the text looks like and where it came from.
+ *   not_utf8  the status where that is what is wrong */
+static tpt_status parse(const tpti_memory *memory, tpti_run *run, const source *from,
+                        tpt_status not_utf8, const char *name, tpti_tokenizer **inside) {
+  size_t wrong = tpti_utf8_valid(from->text, from->length);
+  tpt_status status = wrong < from->length
+                          ? tpti_fail(not_utf8, "byte %zu is not UTF-8", wrong)
+                          : tpti_tokenizer_parse(memory, run, from->text, from->length, inside);
   if (status == TPT_OK || status == TPT_E_MEMORY || status == TPT_E_CANCELLED) return status;
-  tpti_fail_looks(status, TPTI_WANT_TOKENIZER, text, length);
+  tpti_fail_looks(status, TPTI_WANT_TOKENIZER, from->text, from->length);
   return tpti_fail_in(status, name);
 }
 
 static tpt_status make_parsed(const tpti_memory *memory, tpti_run *run, const source *from,
                               tpti_tokenizer **inside) {
-  size_t wrong = tpti_utf8_valid(from->text, from->length);
-  tpt_status status = wrong < from->length
-                          ? tpti_fail(TPT_E_ARGUMENT, "byte %zu is not UTF-8", wrong)
-                          : tpti_tokenizer_parse(memory, run, from->text, from->length, inside);
-  return fail_in_source(status, from->text, from->length, "the text given");
-}
-
-static tpt_status parse_file(const tpti_memory *memory, tpti_run *run, const tpti_buffer *file,
-                             const char *path, tpti_tokenizer **inside) {
-  const char *text = file->used ? file->data : "";
-  size_t wrong = tpti_utf8_valid(text, file->used);
-  tpt_status status = wrong < file->used
-                          ? tpti_fail(TPT_E_FORMAT, "byte %zu is not UTF-8", wrong)
-                          : tpti_tokenizer_parse(memory, run, text, file->used, inside);
-  return fail_in_source(status, text, file->used, path);
+  return parse(memory, run, from, TPT_E_ARGUMENT, "the text given", inside);
 }
 
 static tpt_status make_loaded(const tpti_memory *memory, tpti_run *run, const source *from,
@@ -107,7 +98,8 @@ static tpt_status make_loaded(const tpti_memory *memory, tpti_run *run, const so
   tpti_buffer text;
   tpti_buffer_init(&text, memory);
   tpt_status status = tpti_file_slurp(from->text, TPTI_TOKENIZER_FILE, TPTI_WANT_TOKENIZER, &text);
-  if (!status) status = parse_file(memory, run, &text, from->text, inside);
+  const source whole = {.text = text.used ? text.data : "", .length = text.used};
+  if (!status) status = parse(memory, run, &whole, TPT_E_FORMAT, from->text, inside);
   tpti_buffer_free(&text);
   return status;
 }

@@ -1,7 +1,7 @@
 /* Models in files: there and back, whole or not at all. */
 #include "api/session.h"
+#include "support/folder.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -17,24 +17,9 @@ static void make_folder(void) {
   snprintf(path, sizeof path, "%s/model.safetensors", folder);
 }
 
-static void remove_folder(void) {
-  char name[400];
-  DIR *open = opendir(folder);
-  for (struct dirent *entry; open && (entry = readdir(open));) {
-    snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
-    remove(name);
-  }
-  closedir(open);
-  rmdir(folder);
-}
+static void remove_folder(void) { tpti_test_remove_folder(folder); }
 
-static size_t files(void) {
-  size_t count = 0;
-  DIR *open = opendir(folder);
-  while (open && readdir(open)) count++;
-  closedir(open);
-  return count - 2; /* "." and ".." */
-}
+static size_t files(void) { return tpti_test_entries(folder); }
 
 static unsigned char *read_file(size_t *length) {
   FILE *file = fopen(path, "rb");

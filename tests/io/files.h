@@ -4,12 +4,13 @@
 #define TPTI_TESTS_IO_FILES_H
 
 #include <check.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "support/folder.h"
 
 static char folder[64];
 
@@ -27,26 +28,9 @@ static inline const char *in_folder(const char *name) {
   return path;
 }
 
-static inline size_t files_in_folder(void) {
-  size_t count = 0;
-  DIR *open = opendir(folder);
-  ck_assert_ptr_nonnull(open);
-  for (struct dirent *entry; (entry = readdir(open));)
-    count += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
-  closedir(open);
-  return count;
-}
+static inline size_t files_in_folder(void) { return tpti_test_entries(folder); }
 
-static inline void remove_folder(void) {
-  DIR *open = opendir(folder);
-  ck_assert_ptr_nonnull(open);
-  for (struct dirent *entry; (entry = readdir(open));) {
-    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-    if (unlinkat(dirfd(open), entry->d_name, 0)) unlinkat(dirfd(open), entry->d_name, AT_REMOVEDIR);
-  }
-  closedir(open);
-  rmdir(folder);
-}
+static inline void remove_folder(void) { tpti_test_remove_folder(folder); }
 
 static inline void put_file(const char *path, const void *data, size_t bytes) {
   FILE *file = fopen(path, "wb");

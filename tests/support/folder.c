@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,7 +31,8 @@ size_t tpti_test_entries(const char *path) {
 
 void tpti_test_remove_folder(const char *path) {
   DIR *open = opened(path);
-  for (const char *name; (name = next(open));) unlinkat(dirfd(open), name, 0);
+  for (const char *name; (name = next(open));)
+    if (unlinkat(dirfd(open), name, 0)) unlinkat(dirfd(open), name, AT_REMOVEDIR);
   closedir(open);
   rmdir(path);
 }

@@ -8,7 +8,7 @@
  * /proc/self/task: threads; of /proc/self/fd: descriptors, the one that reads it among them. */
 size_t tpti_test_entries(const char *path);
 
-/* With the files that it holds; a folder in it would be left. */
+/* With the files and empty folders that it holds. */
 void tpti_test_remove_folder(const char *path);
 
 #endif
