@@ -41,11 +41,11 @@ def near(runs, finding):
 
 
 def sooner_there(runs, finding):
-    """`arm` comes to the last loss of `than` in fewer steps, or seconds."""
+    """`arm` comes to the last loss of `than` in fewer steps, or less processor time."""
     ratios = [sooner(one, other, finding["axis"]) for one, other in runs.pairs(finding["arm"], finding["than"])]
     known = [ratio for ratio in ratios if ratio is not None]
     if not known:
-        return UNDECIDED, "it never comes to it" if finding["axis"] == "step" else "seconds of different machines"
+        return UNDECIDED, "it never comes to it" if finding["axis"] == "step" else "times of different machines"
     verdict = REPEATED if min(known) > 1 and len(known) > 1 else NOT if max(known) < 1 else UNDECIDED
     return verdict, f"{median(known):.2f} times ({min(known):.2f} to {max(known):.2f} in {len(known)} seeds)"
 

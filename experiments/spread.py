@@ -43,15 +43,15 @@ def reached(curve, level):
 
 
 def comparable(logs):
-    """Were these made on one kind of machine, at one precision and number of threads, so that seconds can be compared?"""
+    """Were these made on one kind of machine, at one precision and number of threads, so that times can be compared?"""
     kinds = {(tuple(log.start["machines"]), log.start["threads"], log.setting("train.precision")) for log in logs}
     return len(kinds) == 1 and len(next(iter(kinds))[0]) == 1
 
 
 def sooner(fast, slow, axis):
     """How many times as far `slow` has gone when it has its last loss as `fast` when it has that loss: in steps or
-    seconds. None where the fast one never comes to it, or where seconds cannot be compared."""
-    if axis == "seconds" and not comparable([fast, slow]):
+    processor time. None where the fast one never comes to it, or where times cannot be compared."""
+    if axis == "processor" and not comparable([fast, slow]):
         return None
     curves = [[(line[axis], line["loss"]) for line in log.held] for log in (fast, slow)]
     level = curves[1][-1][1]

@@ -139,8 +139,8 @@ def sooner_table(runs):
     for arm in runs.experiment.arms:
         found = runs.pairs(reference.name, arm.name)
         if arm is not reference and found:
-            rows.append([arm.label, ratio(found, "step"), ratio(found, "seconds")])
-    head = [f"how many times sooner *{reference.label}* is at the last perplexity of", "in steps", "in seconds"]
+            rows.append([arm.label, ratio(found, "step"), ratio(found, "processor")])
+    head = [f"how many times sooner *{reference.label}* is at the last perplexity of", "in steps", "in processor time"]
     return table(head, rows)
 
 

@@ -24,9 +24,13 @@ class Place:
     random_state: int      # of the next batch: equal for all arms of a seed, so they see the same batches
     step: int = 0
     seconds: float = 0.0   # of training alone
+    processor: float = 0.0 # the same in seconds of all threads together, which other work on the machine disturbs less
     outside: float = 0.0   # of evaluations, measures and checkpoints
     loss_sum: float = 0.0  # since the last step line
     loss_count: int = 0
+
+    def times(self):
+        return {"seconds": round(self.seconds, 3), "processor": round(self.processor, 3)}
 
 
 class Data:
@@ -127,7 +131,7 @@ class Training:
     # ---- a step ----
 
     def train_step(self):
-        began, at = time.perf_counter(), self.at
+        began, used, at = time.perf_counter(), time.process_time(), self.at
         rate = self.optimizer.lr
         tokens, targets, at.random_state = self.data.train.random(at.random_state, self.batch, self.seq)
         self.trainer.zero_gradients()
@@ -136,6 +140,7 @@ class Training:
         at.loss_count += 1
         at.step += 1
         at.seconds += time.perf_counter() - began
+        at.processor += time.process_time() - used
         if self.due("step_every"):
             self.write_step(rate, norm)
 
@@ -145,7 +150,7 @@ class Training:
 
     def write_step(self, rate, norm):
         at = self.at
-        self.log.write("step", step=at.step, tokens=at.step * self.batch * self.seq, seconds=round(at.seconds, 3),
+        self.log.write("step", step=at.step, tokens=at.step * self.batch * self.seq, **at.times(),
                        loss=at.loss_sum / at.loss_count, lr=rate, norm=norm)
         at.loss_sum, at.loss_count = 0.0, 0
 
@@ -165,7 +170,7 @@ class Training:
 
     def evaluate(self):
         got = self.model.evaluate(self.data.held, self.seq, self.job.every["held_windows"])
-        self.log.write("held", step=self.at.step, seconds=round(self.at.seconds, 3), loss=got.loss,
+        self.log.write("held", step=self.at.step, **self.at.times(), loss=got.loss,
                        perplexity=got.perplexity, tokens=got.tokens)
         self.job.say(f"step {self.at.step} of {self.steps}: held-out perplexity {got.perplexity:.2f}, "
                      f"{self.at.seconds:.0f} s")
@@ -193,7 +198,7 @@ class Training:
     def finish(self):
         """The order matters: what is done has its last line, and what has none still has its checkpoint."""
         self.model.save(self.files.model)
-        self.log.write("end", step=self.at.step, seconds=round(self.at.seconds, 3), outside=round(self.at.outside, 3),
+        self.log.write("end", step=self.at.step, **self.at.times(), outside=round(self.at.outside, 3),
                        **measure.at_end(self.lib3pt, self.trainer, self.sample))
         self.log.sync()
         os.remove(self.files.checkpoint)

@@ -151,14 +151,14 @@ def verdicts_are_right(_):
 def times_sooner_are_right(_):
     import findings
     import spread
-    lines = [[{"step": x, "seconds": 2.0 * x, "loss": loss} for x, loss in enumerate(own)] for own in
+    lines = [[{"step": x, "processor": 2.0 * x, "loss": loss} for x, loss in enumerate(own)] for own in
              ((4.0, 2.0, 1.0, 0.5, 0.25), (4.0, 3.0, 2.0, 1.5, 1.0))]
     start = {"machines": ["m"], "threads": 2}
     fast, slow = (SimpleNamespace(held=held, start=start, setting=lambda key: "f32") for held in lines)
-    expect(spread.sooner(fast, slow, "step") == 2 and spread.sooner(fast, slow, "seconds") == 2, "twice as soon")
+    expect(spread.sooner(fast, slow, "step") == 2 and spread.sooner(fast, slow, "processor") == 2, "twice as soon")
     expect(spread.sooner(slow, fast, "step") is None, "a loss that is never come to")
     other = SimpleNamespace(**{**vars(slow), "start": {"machines": ["n"], "threads": 2}})
-    expect(spread.sooner(fast, other, "seconds") is None, "seconds of two machines are compared")
+    expect(spread.sooner(fast, other, "processor") is None, "times of two machines are compared")
     runs = fake({})
     runs.by = {"fast": {1: fast, 2: fast}, "slow": {1: slow, 2: slow}}
     got = findings.sooner_there(runs, {"arm": "fast", "than": "slow", "axis": "step"})
@@ -245,7 +245,7 @@ def stopped_at(given, name, arm, step, how):
 
 def untimed(given, name, arm):
     """What a log says, without the lines of the start and what time it took."""
-    return [{key: value for key, value in line.items() if key not in ("seconds", "outside")}
+    return [{key: value for key, value in line.items() if key not in ("seconds", "processor", "outside")}
             for line in lines(given, name, arm) if line["kind"] != "start"]
 
 
