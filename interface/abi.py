@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from describe import HEADER, HERE, describe
+from header import HeaderError
 
 BASELINE, WHITELIST = HERE / "lib3pt.abi", HERE / "abi.whitelist"
 VERSION_SCRIPT = HERE.parent / "lib3pt/3pt.map"
@@ -104,9 +105,12 @@ def main():
     if tool:
         print(f"{tool} is missing (Debian: abigail-tools)")
         sys.exit(77)
-    if sys.argv[1] == "--write":
-        return write()
-    found = [f for f in faults(sys.argv[1]) if f]
+    try:
+        if sys.argv[1] == "--write":
+            return write()
+        found = [f for f in faults(sys.argv[1]) if f]
+    except HeaderError as error:
+        sys.exit(f"3pt.h: {error}")
     print(*found, sep="\n")
     sys.exit(bool(found))
 

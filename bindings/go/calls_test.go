@@ -43,20 +43,20 @@ func (l *long) evaluate(ctx context.Context, windows int) (threept.Evaluation, e
 
 func TestTwoGoroutines(t *testing.T) {
 	model := newLong(nil).model
-	continued := func() []int32 {
+	answer := func() []int32 {
 		decoder := must(model.NewDecoder(0))
 		defer decoder.Close()
 		check(decoder.Feed(background, 1, 2, 3))
-		return generated(decoder, 60)
+		return continued(decoder, 60)
 	}
-	alone := continued()
+	alone := answer()
 	var group sync.WaitGroup
 	for range 2 {
 		group.Add(1)
 		go func() {
 			defer group.Done()
 			for range 5 {
-				if !slices.Equal(continued(), alone) {
+				if !slices.Equal(answer(), alone) {
 					t.Error("other tokens than alone")
 				}
 			}
@@ -367,7 +367,7 @@ func TestLoopsMayStop(t *testing.T) {
 	o := newObjects(nil)
 	defer o.close()
 	check(o.decoder.Feed(background, 1))
-	for range o.decoder.Generate(background, 5) {
+	for range o.decoder.Tokens(background, 5) {
 		break
 	}
 	if must(o.decoder.Position()) != 2 {
@@ -375,7 +375,7 @@ func TestLoopsMayStop(t *testing.T) {
 	}
 	var last error
 	pieces := 0
-	for _, err := range o.tokenizer.Stream(background, nil, o.decoder.Generate(background, 100)) {
+	for _, err := range o.tokenizer.Stream(background, nil, o.decoder.Tokens(background, 100)) {
 		last = err
 		pieces++
 	}

@@ -13,6 +13,7 @@ import (
 type Decoder struct {
 	*handle
 	vocab int
+	room  int // tokens that it can hold
 }
 
 var decoderKind = &kind{"decoder", func(p unsafe.Pointer) { C.tpt_decoder_destroy((*C.tpt_decoder)(p)) }}
@@ -39,7 +40,11 @@ func (m *Model) NewDecoder(maxPositions int) (*Decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Decoder{h, m.shape.vocab}, nil
+	room := maxPositions
+	if room == 0 {
+		room = m.shape.positions
+	}
+	return &Decoder{h, m.shape.vocab, room}, nil
 }
 
 // Close ends the sequence.
@@ -150,9 +155,24 @@ func (d *Decoder) Sample() (int32, error) {
 	return int32(token), err
 }
 
-// Generate goes on for count tokens: each is sampled, fed, and then given to the loop. An error is the last that the loop
-// gets.
-func (d *Decoder) Generate(ctx context.Context, count int) iter.Seq2[int32, error] {
+// NoStop is for Generate: no token ends it.
+const NoStop int32 = -1
+
+// Generate is a continuation in one call: it samples a token and feeds it, count times or until after the token stop.
+// What it made comes with an error too, also where ctx ended it; a later call goes on with what would have come. After
+// a callback's panic Position tells how many were made.
+func (d *Decoder) Generate(ctx context.Context, count int, stop int32) ([]int32, error) {
+	tokens := make([]int32, max(min(count, d.room), 0)) // the library refuses a count that is more
+	var made C.size_t
+	err := d.do(ctx, exclusive, func() C.tpt_status {
+		return C.tpt_decoder_generate(d.c(), C.int32_t(stop), ids(tokens), C.size_t(count), &made)
+	})
+	return tokens[:made], err
+}
+
+// Tokens goes on for count tokens, one by one: each is sampled, fed, and then given to the loop. An error is the last
+// that the loop gets.
+func (d *Decoder) Tokens(ctx context.Context, count int) iter.Seq2[int32, error] {
 	return func(yield func(int32, error) bool) {
 		for range count {
 			token, err := d.Sample()

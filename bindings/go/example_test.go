@@ -42,7 +42,7 @@ func Example() {
 	defer decoder.Close()
 	prompt := must(tokenizer.Encode(ctx, "Three"))
 	check(decoder.Feed(ctx, prompt...))
-	for piece, err := range tokenizer.Stream(ctx, prompt, decoder.Generate(ctx, 29)) {
+	for piece, err := range tokenizer.Stream(ctx, prompt, decoder.Tokens(ctx, 29)) {
 		fmt.Print(must(piece, err))
 	}
 	fmt.Println()

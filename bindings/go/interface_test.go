@@ -88,6 +88,7 @@ var reached = map[string]any{
 	"tpt_decoder_position":        (*threept.Decoder).Position,
 	"tpt_decoder_set_sampling":    (*threept.Decoder).SetSampling,
 	"tpt_decoder_sample":          (*threept.Decoder).Sample,
+	"tpt_decoder_generate":        (*threept.Decoder).Generate,
 	"tpt_dataset_open":            threept.OpenDataset,
 	"tpt_dataset_from_tokens":     threept.DatasetFromTokens,
 	"tpt_dataset_destroy":         (*threept.Dataset).Close,

@@ -11,9 +11,9 @@ import (
 	"lib3pt/threept"
 )
 
-func generated(decoder *threept.Decoder, count int) []int32 {
+func continued(decoder *threept.Decoder, count int) []int32 {
 	ids := []int32{}
-	for id, err := range decoder.Generate(background, count) {
+	for id, err := range decoder.Tokens(background, count) {
 		ids = append(ids, must(id, err))
 	}
 	return ids
@@ -31,9 +31,9 @@ func decode(t *testing.T, in input) object {
 	prompt, greedy := encode(in.text("prompt")), in.number("greedy")
 	decoder := must(model.NewDecoder(0))
 	out["logits"] = f32(must(must(decoder.FeedLogits(background, prompt...)).Copy()))
-	continued := generated(decoder, greedy)
-	out["greedy"], out["position"] = continued, must(decoder.Position())
-	out["greedy_text"] = hex.EncodeToString([]byte(must(r.tokenizer.Decode(background, continued...))))
+	words := continued(decoder, greedy)
+	out["greedy"], out["position"] = words, must(decoder.Position())
+	out["greedy_text"] = hex.EncodeToString([]byte(must(r.tokenizer.Decode(background, words...))))
 	sampled(in, model, prompt, out)
 	out["score"] = f64(must(must(model.NewDecoder(0)).Score(background, encode(in.text("score"))...)))
 	out["many"] = many(in.in("many"), model, encode)
@@ -41,7 +41,7 @@ func decode(t *testing.T, in input) object {
 	for _, name := range in.texts("snapshots") {
 		decoder := must(snapshot(model, name).NewDecoder(0))
 		logits := hashView(decoder.FeedLogits(background, prompt...))
-		snapshots = append(snapshots, object{"name": name, "logits": logits, "greedy": generated(decoder, greedy)})
+		snapshots = append(snapshots, object{"name": name, "logits": logits, "greedy": continued(decoder, greedy)})
 	}
 	out["snapshots"] = snapshots
 	return out
@@ -56,15 +56,20 @@ func snapshot(model *threept.Model, name string) *threept.Model {
 
 func sampled(in input, model *threept.Model, prompt []int32, out object) {
 	how, count := in.in("sampling"), in.number("sampled")
-	decoder, copied := must(model.NewDecoder(0)), must(model.NewDecoder(0))
-	check(decoder.SetSampling(threept.Sampling{Temperature: how.float("temperature"), TopK: how.number("top_k"),
-		TopP: how.float("top_p"), Seed: how.u64("seed")}))
+	decoder, copied, another := must(model.NewDecoder(0)), must(model.NewDecoder(0)), must(model.NewDecoder(0))
+	sampling := threept.Sampling{Temperature: how.float("temperature"), TopK: how.number("top_k"),
+		TopP: how.float("top_p"), Seed: how.u64("seed")}
+	check(decoder.SetSampling(sampling))
 	check(decoder.Feed(background, prompt...))
 	check(decoder.CopyTo(copied))
-	out["sampled"], out["copied"] = generated(decoder, count), generated(copied, count)
+	words := continued(decoder, count)
+	out["sampled"], out["copied"] = words, continued(copied, count)
 	check(decoder.Rewind(0))
 	check(decoder.Feed(background, prompt...))
-	out["resampled"] = generated(decoder, count)
+	out["resampled"] = continued(decoder, count)
+	check(another.SetSampling(sampling))
+	check(another.Feed(background, prompt...))
+	out["generated"] = must(another.Generate(background, count, words[7]))
 }
 
 func many(in input, model *threept.Model, encode func(string) []int32) []string {

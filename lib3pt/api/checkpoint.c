@@ -96,6 +96,8 @@ typedef struct staging {
   const tpti_entry *m, *v, *user;
   float *values; /* weights, m, v: [3, parameters] */
   size_t bytes;
+  void *own; /* the caller's bytes, or NULL */
+  size_t own_bytes;
   uint64_t steps;
   double lr;
 } staging;
@@ -168,55 +170,67 @@ static tpt_status read_values(staging *s, tpti_run *run) {
   size_t count = net->params.count;
   if (!tpti_mul(&s->bytes, count, 3 * sizeof(float))) return tpti_fail_memory(SIZE_MAX);
   s->values = tpti_take(&s->trainer->context->memory, s->bytes);
-  if (!s->values) return tpti_fail_memory(s->bytes);
+  if (!s->values) {
+    tpti_fail_memory(s->bytes);
+    return tpti_fail(TPT_E_MEMORY, "%s, for the checkpoint's weights and both moments",
+                     tpti_error_text());
+  }
   tpti_pages(&s->trainer->context->memory, s->values, s->bytes, false); /* as in model_file.c */
-  tpti_run_span(run, 0.0, 1.0 / 3.0);
+  tpti_run_span(run, 0.0, 0.25);
   tpt_status status = tpti_model_read(net, s->tensors, run, s->values);
-  tpti_run_span(run, 1.0 / 3.0, 2.0 / 3.0);
+  tpti_run_span(run, 0.25, 0.5);
   if (!status) status = tpti_safetensors_floats(s->tensors, s->m, run, s->values + count);
-  tpti_run_span(run, 2.0 / 3.0, 1.0);
+  tpti_run_span(run, 0.5, 0.75);
   if (!status) status = tpti_safetensors_floats(s->tensors, s->v, run, s->values + 2 * count);
   return status;
 }
 
-/* The caller's bytes, as far as there is room for them. */
-static tpt_status read_user(const staging *s, void *user, size_t capacity, size_t *size) {
-  const tpti_memory *memory = &s->trainer->context->memory;
-  size_t whole = (size_t)(s->user->end - s->user->begin);
-  tpt_status status = TPT_OK;
-  if (capacity && whole) {
-    void *copy = tpti_take(memory, whole);
-    if (!copy) return tpti_fail_memory(whole);
-    status = tpti_safetensors_bytes(s->tensors, s->user, copy);
-    if (!status) memcpy(user, copy, whole < capacity ? whole : capacity);
-    tpti_give(memory, copy, whole);
-  }
-  if (!status && size) *size = whole;
-  return status;
+/* The caller's bytes, where there is room for some of them. */
+static tpt_status read_user(staging *s, size_t capacity) {
+  s->own_bytes = (size_t)(s->user->end - s->user->begin);
+  if (!capacity || !s->own_bytes) return TPT_OK;
+  s->own = tpti_take(&s->trainer->context->memory, s->own_bytes);
+  if (!s->own) return tpti_fail_memory(s->own_bytes);
+  return tpti_safetensors_bytes(s->tensors, s->user, s->own);
 }
 
-/* Nothing may stop this half-way. */
-static void take_over(const staging *s, tpt_trainer *t, tpt_optimizer *o, tpti_run run) {
-  size_t count = t->model->net.params.count;
-  run.progress = NULL;
-  run.cancel = NULL;
-  tpti_flat_copy(&run, t->model->net.weights, s->values, count);
-  tpti_flat_copy(&run, o->adamw.m, s->values + count, count);
-  tpti_flat_copy(&run, o->adamw.v, s->values + 2 * count, count);
+static void give_user(const staging *s, void *user, size_t capacity, size_t *size) {
+  if (s->own) memcpy(user, s->own, s->own_bytes < capacity ? s->own_bytes : capacity);
+  if (size) *size = s->own_bytes;
+}
+
+/* Ours for what was read and, where that is stopped half-way, back again. */
+static tpt_status take_over(const staging *s, tpt_trainer *t, tpt_optimizer *o, tpti_run *run) {
+  size_t count = t->model->net.params.count, done[3];
+  float *const ours[3] = {t->model->net.weights, o->adamw.m, o->adamw.v};
+  for (size_t i = 0; i < 3; i++) {
+    tpti_run_span(run, 0.75 + (double)i / 12.0, 0.75 + (double)(i + 1) / 12.0);
+    tpti_run_at(run, 0.0);
+    done[i] = tpti_flat_exchange(run, ours[i], s->values + i * count, count);
+  }
+  if (run->stopped) {
+    tpti_run back = {.pool = run->pool, .scratch = run->scratch};
+    for (size_t i = 0; i < 3; i++)
+      tpti_flat_exchange(&back, ours[i], s->values + i * count, done[i]);
+    return tpti_run_status(run);
+  }
   o->adamw.steps = s->steps;
   o->adamw.lr_override = s->lr;
   tpti_model_changed(t->model);
+  return TPT_OK;
 }
 
 static tpt_status load_open(tpt_trainer *t, tpt_optimizer *o, staging *s, void *user,
                             size_t capacity, size_t *size) {
-  tpti_run run = tpti_context_run(t->context, t, NULL, NULL);
+  tpti_run run = tpti_trainer_run(t);
   tpt_status status = read_numbers(s);
   if (!status) status = same_model(s);
   if (!status) status = find_parts(s);
   if (!status) status = read_values(s, &run);
-  if (!status) status = read_user(s, user, capacity, size);
-  if (!status) take_over(s, t, o, run);
+  if (!status) status = read_user(s, capacity);
+  if (!status) status = take_over(s, t, o, &run);
+  if (!status) give_user(s, user, capacity, size);
+  tpti_give(&t->context->memory, s->own, s->own_bytes);
   tpti_give(&t->context->memory, s->values, s->bytes);
   return status;
 }

@@ -286,3 +286,48 @@ static tpt_status sample(tpt_decoder *d, int32_t *token) {
 tpt_status tpt_decoder_sample(tpt_decoder *decoder, int32_t *token) {
   return TPTI_CALL(decoder, TPTI_DECODER, sample(decoder, token));
 }
+
+/* ---- generating ---- */
+
+static tpt_status check_stop(const tpt_decoder *d, int32_t stop) {
+  size_t V = d->model->net.dims.V;
+  if (stop >= -1 && (stop < 0 || (size_t)stop < V)) return TPT_OK;
+  return tpti_fail(TPT_E_ARGUMENT,
+                   "stop is %ld; 0 to %zu (model.vocab_size less 1), or -1 for none, "
+                   "is allowed",
+                   (long)stop, V - 1);
+}
+
+/* The draw is taken back where the token could not be fed. */
+static tpt_status sample_and_feed(tpti_run *run, tpt_decoder *d, int32_t *token) {
+  uint64_t before = d->sequence.sampler.random;
+  int32_t drawn;
+  tpt_status status = sample(d, &drawn);
+  if (!status) status = tpti_sequence_feed(run, &d->model->net, &d->sequence, &drawn, 1);
+  if (status)
+    d->sequence.sampler.random = before;
+  else
+    *token = drawn;
+  return status;
+}
+
+static tpt_status generate(tpt_decoder *d, int32_t stop, int32_t *tokens, size_t count,
+                           size_t *made) {
+  TPTI_NEED(made);
+  *made = 0;
+  TPTI_NEED(tokens);
+  tpt_status status = check_room(d, count);
+  if (!status) status = check_stop(d, stop);
+  tpti_run run = run_of(d);
+  while (!status && *made < count) {
+    tpti_run_span(&run, (double)*made / (double)count, (double)(*made + 1) / (double)count);
+    status = sample_and_feed(&run, d, tokens + *made);
+    if (!status && tokens[(*made)++] == stop) break;
+  }
+  return status;
+}
+
+tpt_status tpt_decoder_generate(tpt_decoder *decoder, int32_t stop, int32_t *tokens, size_t count,
+                                size_t *made) {
+  return TPTI_CALL(decoder, TPTI_DECODER, generate(decoder, stop, tokens, count, made));
+}

@@ -161,7 +161,7 @@ typedef struct encoding {
 static tpt_status encode(const tpt_tokenizer *tokenizer, encoding what, int32_t *ids,
                          size_t capacity, size_t *count) {
   TPTI_NEED(count);
-  if (what.length > 0) TPTI_NEED(what.text);
+  if (what.length > 0 && !what.text) return tpti_fail(TPT_E_ARGUMENT, "text is NULL");
   if (capacity > 0) TPTI_NEED(ids);
   tpti_run run = run_of(tokenizer);
   tpti_ids out = {.ids = ids, .capacity = capacity};

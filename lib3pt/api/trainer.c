@@ -46,11 +46,19 @@ tpt_status tpti_config_for(const tpt_config *config, const tpt_config *fallback,
   return tpti_fail_memory(sizeof **copy);
 }
 
+/* After tpti_fail_memory: what the memory was for, as the description says. */
+static tpt_status fail_room(tpt_status status, const tpti_recipe *r) {
+  return tpti_fail(status, "%s, for a trainer of %zu x %zu tokens (train.batch x train.seq_len)",
+                   tpti_error_text(), r->batch, r->seq_len);
+}
+
 static tpt_status place_trainer(tpt_model *model, tpt_config *config, tpt_trainer **trainer) {
+  const tpti_recipe *recipe = &config->spec.train;
   size_t bytes, parameters = model->net.params.count;
-  if (!tpti_trainer_bytes(&config->spec, &bytes)) return tpti_fail_memory(SIZE_MAX);
+  if (!tpti_trainer_bytes(&config->spec, &bytes))
+    return fail_room(tpti_fail_memory(SIZE_MAX), recipe);
   tpti_plan plan = {.base = tpti_take(&model->context->memory, bytes)};
-  if (!plan.base) return tpti_fail_memory(bytes);
+  if (!plan.base) return fail_room(tpti_fail_memory(bytes), recipe);
   tpti_acts acts;
   float *gradients;
   tpt_trainer *made = layout(&config->spec, parameters, &plan, &acts, &gradients);
@@ -61,7 +69,7 @@ static tpt_status place_trainer(tpt_model *model, tpt_config *config, tpt_traine
   made->gradients = gradients;
   made->config = config;
   made->model = model;
-  made->precision = tpti_precision_here(config->spec.train.precision);
+  made->precision = tpti_precision_here(recipe->precision);
   tpti_log(model->context, 2, "trainer: room for %zu tokens, %zu bytes", acts.room, bytes);
   *trainer = made;
   return TPT_OK;

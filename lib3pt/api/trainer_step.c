@@ -154,7 +154,11 @@ static tpt_status make_logits(tpt_trainer *t) {
       !tpti_mul(&bytes, bytes, sizeof *t->logits))
     return tpti_fail_memory(SIZE_MAX);
   t->logits = tpti_take(&t->context->memory, bytes);
-  if (!t->logits) return tpti_fail_memory(bytes);
+  if (!t->logits) {
+    tpti_fail_memory(bytes);
+    return tpti_fail(TPT_E_MEMORY, "%s, for the logits of %zu tokens", tpti_error_text(),
+                     t->acts.room);
+  }
   t->logits_bytes = bytes;
   return TPT_OK;
 }

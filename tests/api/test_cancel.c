@@ -6,7 +6,7 @@
 /* All that the calls below need, made before. */
 typedef struct stage {
   session s;
-  tpt_decoder *decoder;
+  tpt_decoder *decoder, *generating; /* empty; with logits */
   tpt_dataset *dataset;
   tpt_tokenizer *bytes, *bpe;
   unsigned char *image;
@@ -31,6 +31,8 @@ static stage prepare(void) {
   ok(tpt_checkpoint_save(t.s.trainer, t.s.optimizer, t.file, NULL, 0));
   t.image = image_of(t.s.model, &t.length);
   ok(tpt_decoder_create(t.s.model, 0, &t.decoder));
+  ok(tpt_decoder_create(t.s.model, 0, &t.generating));
+  ok(tpt_decoder_feed(t.generating, t.s.tokens, 1, NULL));
   ok(tpt_dataset_from_tokens(t.s.context, t.s.tokens, ROWS, &t.dataset));
   ok(tpt_tokenizer_bytes(t.s.context, &t.bytes));
   ok(tpt_tokenizer_bpe(t.s.context, text, sizeof text - 1, 260, &t.bpe));
@@ -44,6 +46,7 @@ static void finish(stage *t) {
   tpt_tokenizer_destroy(t->bpe);
   tpt_tokenizer_destroy(t->bytes);
   tpt_dataset_destroy(t->dataset);
+  tpt_decoder_destroy(t->generating);
   tpt_decoder_destroy(t->decoder);
   remove(t->file);
   remove(t->json);
@@ -97,6 +100,7 @@ CALLS(feed, tpt_decoder_feed(t->decoder, t->s.tokens, 5, NULL))
 CALLS(feed_one, tpt_decoder_feed(t->decoder, t->s.tokens, 1, NULL))
 CALLS(feed_many, tpt_decoder_feed_many(&t->decoder, 1, t->s.tokens, NULL))
 CALLS(score, tpt_decoder_score(t->decoder, t->s.tokens, 5, numbers))
+CALLS(generate, tpt_decoder_generate(t->generating, -1, ids, 3, &size))
 CALLS(score_one, tpt_decoder_score(t->decoder, t->s.tokens, 1, numbers))
 MAKES(from_tokens, tpt_dataset, tpt_dataset_from_tokens(t->s.context, t->s.tokens, ROWS, &made))
 CALLS(evaluate, tpt_evaluate(t->s.model, NULL, t->dataset, 8, 0, &evaluation))
@@ -144,6 +148,7 @@ static const struct {
              ROW(feed_many),
              ROW(score),
              ROW(score_one),
+             ROW(generate),
              ROW(from_tokens),
              ROW(evaluate),
              ROW(words),

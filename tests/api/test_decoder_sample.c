@@ -162,6 +162,86 @@ START_TEST(greedy_top_k_and_top_p) {
 }
 END_TEST
 
+/* ---- tpt_decoder_generate ---- */
+
+enum { PROMPT = 2, DRAWN = 12 };
+
+static tpt_decoder *prompted(const session *s, double temperature, uint64_t seed) {
+  tpt_decoder *a = decoder_of(s->model, 0);
+  ok(tpt_decoder_set_sampling(a, temperature, 0, 1, seed));
+  ok(tpt_decoder_feed(a, s->tokens, PROMPT, NULL));
+  return a;
+}
+
+/* Equal to sampling and feeding in turn, in one call or in several; what comes after, too. */
+START_TEST(generate_is_sample_and_feed) {
+  session s = trained("");
+  for (int greedy = 0; greedy < 2; greedy++) {
+    int32_t want[DRAWN + 1], got[DRAWN];
+    size_t made;
+    generate(&s, greedy ? 0 : 2, 5, want, DRAWN + 1);
+    for (size_t first = 1; first <= DRAWN; first += DRAWN - 1) {
+      tpt_decoder *a = prompted(&s, greedy ? 0 : 2, 5);
+      ok(tpt_decoder_generate(a, -1, got, first, &made));
+      ck_assert_uint_eq(made, first);
+      if (first < DRAWN) ok(tpt_decoder_generate(a, -1, got + first, DRAWN - first, &made));
+      ck_assert_mem_eq(got, want, sizeof got);
+      ck_assert_uint_eq(position_of(a), PROMPT + DRAWN);
+      int32_t next;
+      ok(tpt_decoder_sample(a, &next));
+      ck_assert_int_eq(next, want[DRAWN]);
+      tpt_decoder_destroy(a);
+    }
+  }
+  end(&s);
+}
+END_TEST
+
+START_TEST(generate_ends_after_stop) {
+  session s = trained("");
+  int32_t want[DRAWN], got[DRAWN];
+  generate(&s, 2, 5, want, DRAWN);
+  for (size_t at = 0; at < DRAWN; at++) {
+    size_t made, first = 0;
+    while (want[first] != want[at]) first++; /* where that token comes first */
+    tpt_decoder *a = prompted(&s, 2, 5);
+    memset(got, 0x5a, sizeof got);
+    ok(tpt_decoder_generate(a, want[at], got, DRAWN, &made));
+    ck_assert_uint_eq(made, first + 1);
+    ck_assert_mem_eq(got, want, made * sizeof *got);
+    for (size_t i = made; i < DRAWN; i++) ck_assert_int_eq(got[i], 0x5a5a5a5a);
+    ck_assert_uint_eq(position_of(a), PROMPT + made);
+    tpt_decoder_destroy(a);
+  }
+  end(&s);
+}
+END_TEST
+
+/* A call that is ended takes its draw back: what follows comes as if it had not been. */
+START_TEST(generate_goes_on_after_a_cancel) {
+  session s = trained("");
+  int32_t want[DRAWN], got[DRAWN];
+  generate(&s, 2, 5, want, DRAWN);
+  size_t cancels = 0, made = 0, done = 0;
+  tpt_decoder *a = prompted(&s, 2, 5);
+  while (done < DRAWN) {
+    bool ended = cancels % 2 == 0;
+    if (ended) ok(tpt_context_cancel(s.context, 1));
+    size_t count = ended ? DRAWN - done : 1;
+    tpt_status status = tpt_decoder_generate(a, -1, got + done, count, &made);
+    ck_assert_int_eq(status, ended ? TPT_E_CANCELLED : TPT_OK);
+    ck_assert_uint_eq(made, ended ? 0 : 1);
+    ok(tpt_context_cancel(s.context, 0));
+    done += made;
+    cancels++;
+    ck_assert_uint_eq(position_of(a), PROMPT + done);
+  }
+  ck_assert_mem_eq(got, want, sizeof got);
+  tpt_decoder_destroy(a);
+  end(&s);
+}
+END_TEST
+
 static Suite *suite(void) {
   Suite *suite = suite_create("api/decoder_sample");
   TCase *tests = tcase_create("sample");
@@ -170,6 +250,9 @@ static Suite *suite(void) {
   tcase_add_test(tests, sampling_repeats);
   tcase_add_test(tests, the_random_state);
   tcase_add_test(tests, greedy_top_k_and_top_p);
+  tcase_add_test(tests, generate_is_sample_and_feed);
+  tcase_add_test(tests, generate_ends_after_stop);
+  tcase_add_test(tests, generate_goes_on_after_a_cancel);
   suite_add_tcase(suite, tests);
   return suite;
 }

@@ -156,6 +156,18 @@ START_TEST(decoders) {
   refused(d, tpt_decoder_sample(d, NULL), BAD, "token");
   int32_t token = -1;
   ok(tpt_decoder_sample(d, &token));
+  size_t made = 1;
+  FIRST(tpt_decoder_generate, tpt_decoder, "decoder", -1, &token, 1, &made);
+  refused(d, tpt_decoder_generate(d, -1, NULL, 1, &made), BAD, "tokens");
+  refused(d, tpt_decoder_generate(d, -1, &token, 1, NULL), BAD, "made");
+  refused(d, tpt_decoder_generate(d, -1, &token, 0, &made), BAD, "count");
+  refused(d, tpt_decoder_generate(d, -1, &token, MOST, &made), BAD, "count");
+  refused(d, tpt_decoder_generate(d, -1, &token, SIZE_MAX, &made), BAD, "count");
+  refused(d, tpt_decoder_generate(d, -2, &token, 1, &made), BAD, "stop");
+  refused(d, tpt_decoder_generate(d, V, &token, 1, &made), BAD, "stop");
+  ok(tpt_decoder_rewind(d, 0));
+  refused(d, tpt_decoder_generate(d, -1, &token, 1, &made), TPT_E_STATE, "logits");
+  ck_assert_uint_eq(made, 0);
   ck_assert(borrowed == floats && token >= 0 && token < V);
   part(&c);
 }

@@ -228,6 +228,35 @@ START_TEST(a_prompt_cut_in_the_middle) {
 }
 END_TEST
 
+/* Ended again and again in the middle, with a token in peace after each end: all together is what
+ * one call makes. */
+START_TEST(a_generation_cut_in_the_middle) {
+  workload w = prepare();
+  static int32_t want[MOST_SEQ], got[MOST_SEQ];
+  const size_t count = 4 * w.seq < MOST_SEQ ? 4 * w.seq : MOST_SEQ - 1;
+  size_t made, done = 0;
+  for (int round = 0; round < 2; round++) {
+    ok(tpt_decoder_rewind(w.decoder, 0));
+    ok(tpt_decoder_set_sampling(w.decoder, 2, 0, 1, 3));
+    ok(tpt_decoder_feed(w.decoder, w.tokens, 1, NULL));
+    if (round == 0) ok(tpt_decoder_generate(w.decoder, -1, want, count, &made));
+  }
+  for (bool peace = false; done < count; peace = !peace) {
+    watch out = {.thread = pthread_self(), .stop_at = !peace, .last = -1, .handle = w.decoder};
+    size_t asked = peace ? 1 : count - done;
+    ok(tpt_context_set_progress(w.s.context, look, &out, NULL));
+    tpt_status status = tpt_decoder_generate(w.decoder, -1, got + done, asked, &made);
+    ok(tpt_context_set_progress(w.s.context, NULL, NULL, NULL));
+    ck_assert_int_eq(status, made < asked ? TPT_E_CANCELLED : TPT_OK);
+    ck_assert_int_eq(out.wrong, 0);
+    done += made;
+    ck_assert_uint_eq(position_of(&w), 1 + done);
+  }
+  ck_assert_mem_eq(got, want, count * sizeof *got);
+  finish(&w);
+}
+END_TEST
+
 /* ---- tpt_context_cancel ---- */
 
 static void *cancel_soon(void *context) {
@@ -308,6 +337,7 @@ static Suite *suite(void) {
   tcase_add_loop_test(tests, what_progress_is_told, 0, CALLS);
   tcase_add_test(tests, tables_are_part_of_a_fold);
   tcase_add_loop_test(tests, what_progress_may_stop, 0, CALLS);
+  tcase_add_test(tests, a_generation_cut_in_the_middle);
   tcase_add_test(tests, a_prompt_cut_in_the_middle);
   tcase_add_test(tests, cancelled_from_another_thread);
   tcase_add_test(tests, never_cancelled);

@@ -155,6 +155,7 @@ START_TEST(decoding) {
     ok(tpt_decoder_feed(decoder, &token, 1, NULL));
     ok(tpt_decoder_position(decoder, &position));
     if (i % 8 == 0) ok(tpt_decoder_score(decoder, s.tokens, 2, score));
+    if (i % 8 == 4) ok(tpt_decoder_generate(decoder, -1, &token, 1, &position));
     if (i == 3) before = now(&a);
   }
   nothing_since(&before, &a);

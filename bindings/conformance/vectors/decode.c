@@ -64,13 +64,16 @@ static void put_greedy(const talk *t, json_t *results) {
   tpt_decoder_destroy(decoder);
 }
 
-static void put_sampled(const talk *t, const json_t *inputs, json_t *results) {
-  const json_t *how = at(inputs, "sampling");
-  size_t count = size_at(inputs, "sampled");
-  tpt_decoder *decoder = decoder_of(t->model), *copy = decoder_of(t->model);
+static void sample_as(tpt_decoder *decoder, const json_t *how) {
   check(tpt_decoder_set_sampling(decoder, number_at(how, "temperature"),
                                  (int32_t)int_at(how, "top_k"), number_at(how, "top_p"),
                                  u64_at(how, "seed")));
+}
+
+static void put_sampled(const talk *t, const json_t *inputs, json_t *results) {
+  size_t count = size_at(inputs, "sampled");
+  tpt_decoder *decoder = decoder_of(t->model), *copy = decoder_of(t->model);
+  sample_as(decoder, at(inputs, "sampling"));
   feed_prompt(t, decoder);
   check(tpt_decoder_copy(decoder, copy));
   put(results, "sampled", continuation(decoder, count));
@@ -79,6 +82,21 @@ static void put_sampled(const talk *t, const json_t *inputs, json_t *results) {
   feed_prompt(t, decoder);
   put(results, "resampled", continuation(decoder, count));
   tpt_decoder_destroy(copy);
+  tpt_decoder_destroy(decoder);
+}
+
+/* In one call, until a token that the one before had: `sampled`[7]. */
+static void put_generated(const talk *t, const json_t *inputs, json_t *results) {
+  enum { STOP_AT = 7 };
+  size_t count = size_at(inputs, "sampled"), made;
+  int32_t stop = (int32_t)json_integer_value(json_array_get(at(results, "sampled"), STOP_AT));
+  int32_t *tokens = take(count, sizeof *tokens);
+  tpt_decoder *decoder = decoder_of(t->model);
+  sample_as(decoder, at(inputs, "sampling"));
+  feed_prompt(t, decoder);
+  check(tpt_decoder_generate(decoder, stop, tokens, count, &made));
+  put(results, "generated", of_ids(tokens, made));
+  free(tokens);
   tpt_decoder_destroy(decoder);
 }
 
@@ -170,6 +188,7 @@ void decode(const json_t *inputs, json_t *results, const char *scratch) {
             setting(r.config, "model.vocab_size"), size_at(inputs, "greedy")};
   put_greedy(&t, results);
   put_sampled(&t, inputs, results);
+  put_generated(&t, inputs, results);
   put_score(&t, text_at(inputs, "score"), results);
   put_many(&t, at(inputs, "many"), results);
   put_snapshots(&t, at(inputs, "snapshots"), results);

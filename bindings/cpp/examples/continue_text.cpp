@@ -27,8 +27,7 @@ int main() try {
   learn(model, tokenizer.encode(sentence + sentence + sentence + sentence));
   auto decoder = tpt::decoder::create(model);
   decoder.feed(tokenizer.encode(prompt));
-  std::vector<std::int32_t> added;
-  for (int i = 0; i < 29; i++) decoder.feed(added.emplace_back(decoder.sample()));
+  const auto added = decoder.generate(29);
   std::printf("%s|%s\n", prompt.c_str(), tokenizer.decode(added).c_str());
 } catch (const tpt::error &failure) {
   std::fprintf(stderr, "%s: %s\n", failure.name(), failure.what());

@@ -47,20 +47,28 @@ static ids go_on(tpt::decoder &decoder, size_t count) {
   return made;
 }
 
-static void put_sampled(const tpt::model &model, const ids &prompt, const json_t *inputs,
-                        const json &results) {
-  const json_t *how = at(inputs, "sampling");
-  const size_t count = size_at(inputs, "sampled");
-  auto decoder = tpt::decoder::create(model), copy = tpt::decoder::create(model);
+static void sample_as(tpt::decoder &decoder, const json_t *how) {
   decoder.set_sampling(number_at(how, "temperature"), int_at(how, "top_k"), number_at(how, "top_p"),
                        u64_at(how, "seed"));
+}
+
+static void put_sampled(const tpt::model &model, const ids &prompt, const json_t *inputs,
+                        const json &results) {
+  const size_t count = size_at(inputs, "sampled");
+  auto decoder = tpt::decoder::create(model), copy = tpt::decoder::create(model);
+  sample_as(decoder, at(inputs, "sampling"));
   decoder.feed(prompt);
   decoder.copy_to(copy);
-  put(results, "sampled", of_ids(go_on(decoder, count)));
+  const ids sampled = go_on(decoder, count);
+  put(results, "sampled", of_ids(sampled));
   put(results, "copied", of_ids(go_on(copy, count)));
   decoder.rewind(0);
   decoder.feed(prompt);
   put(results, "resampled", of_ids(go_on(decoder, count)));
+  auto another = tpt::decoder::create(model);
+  sample_as(another, at(inputs, "sampling"));
+  another.feed(prompt);
+  put(results, "generated", of_ids(another.generate(count, sampled[7])));
 }
 
 static json many(const run &r, const tpt::model &model, const json_t *what) {

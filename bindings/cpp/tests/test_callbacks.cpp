@@ -159,6 +159,76 @@ TEST(cancelled_from_another_thread) {
   ck_assert(long_call(context));
 }
 
+/* ---- a continuation that is ended ---- */
+
+static tpt::decoder prompted(const tpt::model &model) {
+  auto decoder = tpt::decoder::create(model);
+  decoder.set_sampling(2, 0, 1, 7);
+  decoder.feed(FOUR);
+  return decoder;
+}
+
+/* One whose continuation takes much longer than the 5 ms between two calls of progress. */
+static tpt::model slow_model(const tpt::context &context) {
+  auto config = tpt::config::preset("3pt-5m");
+  config.set("model.max_seq_len", "512");
+  return tpt::model::create(config, 1, context);
+}
+
+/* Until progress is called, which throws in every other call. */
+static void generate_ended(tpt::context &context, tpt::decoder &decoder,
+                           std::vector<std::int32_t> &tokens, std::size_t left, bool throws) {
+  const auto before = tokens.size();
+  context.set_progress([&](const void *, double) -> bool {
+    if (throws) throw surprise{1};
+    return false;
+  });
+  try {
+    ck_assert_uint_eq(decoder.generate(tokens, left), left);
+    ck_assert_uint_eq(tokens.size(), before + left);
+  } catch (const tpt::error &failure) {
+    ck_assert(!throws && failure.status() == tpt::status::cancelled);
+  } catch (const surprise &) {
+    ck_assert(throws);
+  }
+  context.set_progress({});
+}
+
+/* Ended again and again, with a token in peace after each end. */
+TEST(generate_loses_nothing) {
+  auto context = tpt::context::create();
+  context.set_threads(1);
+  const auto model = slow_model(context);
+  const std::size_t count = 400;
+  const auto want = prompted(model).generate(count);
+  auto decoder = prompted(model);
+  std::vector<std::int32_t> got;
+  int halves = 0;
+  for (bool throws = false; got.size() < count; throws = !throws) {
+    const auto before = got.size();
+    generate_ended(context, decoder, got, count - before, throws);
+    if (got.size() == count) break;
+    halves += got.size() > before;
+    ck_assert_uint_eq(decoder.generate(got, 1), 1);
+    ck_assert_uint_eq(decoder.position(), FOUR.size() + got.size());
+  }
+  ck_assert(got == want);
+  ck_assert_int_ge(halves, 2);
+}
+
+TEST(generate_is_cancelled_before_it_begins) {
+  auto context = tpt::context::create();
+  const auto model = tpt::model::create(tpt::config::parse(TINY), 1, context);
+  const auto want = prompted(model).generate(4);
+  auto decoder = prompted(model);
+  std::vector<std::int32_t> got;
+  context.cancel();
+  const auto ended = tpt::attempt([&] { return decoder.generate(got, 4); });
+  ck_assert(ended.status() == tpt::status::cancelled && got.empty());
+  context.cancel(false);
+  ck_assert(decoder.generate(4) == want);
+}
+
 /* ---- memory ---- */
 
 class counting : public std::pmr::memory_resource {
@@ -209,5 +279,6 @@ TEST(memory_resource_is_used) {
 int main() {
   return run_tests({log_is_called, functions_end_with_the_last_handle, progress_is_called,
                     progress_ends_a_call, progress_throws, log_throws, calls_within_calls,
-                    progress_of_c_stays, cancelled_from_another_thread, memory_resource_is_used});
+                    progress_of_c_stays, cancelled_from_another_thread, memory_resource_is_used,
+                    generate_loses_nothing, generate_is_cancelled_before_it_begins});
 }

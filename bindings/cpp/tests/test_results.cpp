@@ -73,6 +73,78 @@ TEST(results_of_sizes_that_cannot_be) {
   ck_assert_uint_eq(model->dc_profile(1, 2)->size(), 2);
 }
 
+static tpt::decoder prompted(const tpt::model &model, double temperature) {
+  auto decoder = tpt::decoder::create(model);
+  ck_assert(decoder->set_sampling(temperature, 0, 1, 7) && decoder->feed(FOUR));
+  return std::move(*decoder);
+}
+
+static std::vector<std::int32_t> one_by_one(const tpt::model &model, double temperature,
+                                            std::size_t count) {
+  auto decoder = prompted(model, temperature);
+  std::vector<std::int32_t> made(count);
+  for (auto &token : made) {
+    token = *decoder.sample();
+    ck_assert(decoder.feed(token).has_value());
+  }
+  return made;
+}
+
+TEST(generate_is_sample_and_feed) {
+  const auto model = tpt::model::create(*tpt::config::parse(TINY), 1);
+  for (const double temperature : {0.0, 2.0}) {
+    const auto want = one_by_one(*model, temperature, 11);
+    auto decoder = prompted(*model, temperature);
+    auto got = *decoder.generate(1);
+    ck_assert_uint_eq(*decoder.generate(got, 9), 9);
+    got.push_back(*decoder.sample());
+    ck_assert(got == want);
+    ck_assert_uint_eq(*decoder.position(), FOUR.size() + 10);
+  }
+}
+
+TEST(generate_ends_after_stop) {
+  const auto model = tpt::model::create(*tpt::config::parse(TINY), 1);
+  const auto want = one_by_one(*model, 2, 12);
+  for (const auto stop : want) {
+    const auto end = std::find(want.begin(), want.end(), stop) + 1;
+    auto decoder = prompted(*model, 2);
+    const auto got = *decoder.generate(12, stop);
+    ck_assert(got == std::vector<std::int32_t>(want.begin(), end));
+    ck_assert_uint_eq(*decoder.position(), FOUR.size() + got.size());
+  }
+}
+
+TEST(generate_refuses) {
+  const auto model = tpt::model::create(*tpt::config::parse(TINY), 1);
+  auto decoder = tpt::decoder::create(*model);
+  std::vector<std::int32_t> got{-5};
+  ck_assert(decoder->generate(got, 1).status() == tpt::status::state);
+  ck_assert(decoder->feed(FOUR).has_value());
+  for (const std::size_t count : {std::size_t{0}, std::size_t{13}, SIZE_MAX / 4, SIZE_MAX}) {
+    const auto failed = decoder->generate(got, count);
+    ck_assert(failed.status() == tpt::status::argument);
+    check_text(std::string(failed.error().what()).substr(0, 9), "count is ");
+    ck_assert(decoder->generate(count).status() == tpt::status::argument);
+    ck_assert(tpt::decoder().generate(got, count).status() == tpt::status::argument);
+  }
+  for (const std::int32_t stop : {-2, 256}) {
+    const auto failed = decoder->generate(got, 1, stop);
+    ck_assert(failed.status() == tpt::status::argument);
+    check_text(std::string(failed.error().what()).substr(0, 8), "stop is ");
+  }
+  ck_assert(got == std::vector<std::int32_t>{-5});
+  ck_assert_uint_eq(*decoder->generate(got, 12), 12);
+  ck_assert_uint_eq(*decoder->position(), 16);
+}
+
+TEST(generate_after_adopting) {
+  const auto model = tpt::model::create(*tpt::config::parse(TINY), 1);
+  const auto want = one_by_one(*model, 0, 12);
+  auto adopted = tpt::decoder::adopt(prompted(*model, 0).release(), tpt::model());
+  ck_assert(*adopted->generate(12) == want);
+}
+
 TEST(results_of_attempts) {
   const tpt::result<tpt::config> config = tpt::attempt([] { return tpt::config::parse("a: b"); });
   const tpt::result<void> version = tpt::attempt([] { return tpt::check_version(); });
@@ -97,5 +169,7 @@ TEST(results_of_callbacks) {
 
 int main() {
   return run_tests({results_of_success, results_of_failure, results_after_close,
-                    results_of_sizes_that_cannot_be, results_of_attempts, results_of_callbacks});
+                    results_of_sizes_that_cannot_be, results_of_attempts, results_of_callbacks,
+                    generate_is_sample_and_feed, generate_ends_after_stop, generate_refuses,
+                    generate_after_adopting});
 }

@@ -1,6 +1,6 @@
 // What a token costs in Go: as bindings/conformance/overhead.c.
 //
-//	bench SECONDS
+//	bench SECONDS        {"tokens_per_s": 4321.0, "generated_per_s": 4321.0}
 package main
 
 import (
@@ -28,7 +28,8 @@ func check(err error) {
 	}
 }
 
-func round(ctx context.Context, decoder *threept.Decoder) float64 {
+// stepByStep makes a call a token.
+func stepByStep(ctx context.Context, decoder *threept.Decoder) float64 {
 	start, token := time.Now(), int32(0)
 	for range tokens {
 		check(decoder.Feed(ctx, token))
@@ -36,6 +37,25 @@ func round(ctx context.Context, decoder *threept.Decoder) float64 {
 	}
 	check(decoder.Rewind(0))
 	return time.Since(start).Seconds()
+}
+
+// inOneCall feeds as many, in one call but for the first.
+func inOneCall(ctx context.Context, decoder *threept.Decoder) float64 {
+	start := time.Now()
+	check(decoder.Feed(ctx, 0))
+	must(decoder.Generate(ctx, tokens-1, threept.NoStop))
+	check(decoder.Rewind(0))
+	return time.Since(start).Seconds()
+}
+
+// median is of the rounds' seconds.
+func median(seconds float64, round func() float64) float64 {
+	var rounds []float64
+	for start := time.Now(); len(rounds) == 0 || time.Since(start).Seconds() < seconds; {
+		rounds = append(rounds, round())
+	}
+	slices.Sort(rounds)
+	return rounds[len(rounds)/2]
 }
 
 func main() {
@@ -47,10 +67,7 @@ func main() {
 	c := must(threept.NewContext())
 	model := must(threept.NewModel(ctx, c, must(threept.PresetConfig("3pt-5m")), 1))
 	decoder := must(model.NewDecoder(0))
-	var rounds []float64
-	for start := time.Now(); len(rounds) == 0 || time.Since(start).Seconds() < seconds; {
-		rounds = append(rounds, round(ctx, decoder))
-	}
-	slices.Sort(rounds)
-	fmt.Printf("{\"tokens_per_s\": %.1f}\n", tokens/rounds[len(rounds)/2])
+	steps := median(seconds/2, func() float64 { return stepByStep(ctx, decoder) })
+	calls := median(seconds/2, func() float64 { return inOneCall(ctx, decoder) })
+	fmt.Printf("{\"tokens_per_s\": %.1f, \"generated_per_s\": %.1f}\n", tokens/steps, tokens/calls)
 }

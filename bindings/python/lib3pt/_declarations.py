@@ -518,6 +518,12 @@ FUNCTIONS = (
         status=True, guarded=False, destroy=None,
     ),
     Function(
+        "tpt_decoder_generate", c_int32,
+        (c_void_p, c_int32, c_void_p, c_size_t, c_void_p),
+        handles=((0, EXCLUSIVE, "Decoder"),),
+        status=True, guarded=True, destroy=None,
+    ),
+    Function(
         "tpt_dataset_open", c_int32,
         (c_void_p, c_char_p, c_void_p),
         handles=((0, SHARED, "Context"),),

@@ -1,8 +1,8 @@
 """Sequences in progress."""
 from __future__ import annotations
 
-from ctypes import byref, c_int32, c_void_p
-from typing import Any, List, Literal, Sequence, SupportsIndex, Union, cast, overload
+from ctypes import byref, c_int32, c_size_t, c_void_p
+from typing import Any, List, Literal, Optional, Sequence, SupportsIndex, Union, cast, overload
 
 import numpy as np
 
@@ -112,6 +112,24 @@ class Decoder(Handle):
         token = c_int32()
         call("tpt_decoder_sample", self, byref(token))
         return token.value
+
+    def generate(self, count: SupportsIndex, *, stop: Optional[SupportsIndex] = None) -> List[int]:
+        """Samples a token and feeds it, `count` times or until `stop` came, in one call: faster here than sample and
+        feed in turn, with the same tokens. The tokens made, `stop` the last of them.
+
+        Where it raises, KeyboardInterrupt too, the exception's `made` has what was made until then; it is fed, and
+        the next call goes on after it.
+        """
+        wanted = whole("count", count)
+        tokens = np.empty(min(wanted, self._room), np.int32)  # C refuses more before it writes
+        made = c_size_t()
+        last = -1 if stop is None else whole("stop", stop, INT32)
+        try:
+            call("tpt_decoder_generate", self, last, address(tokens), wanted, byref(made))
+        except BaseException as raised:
+            setattr(raised, "made", tokens[:made.value].tolist())
+            raise
+        return cast(List[int], tokens[:made.value].tolist())
 
     def _describe(self) -> str:
         return f"{self.position} of {self._room} positions, vocab {self._vocab}"

@@ -8,6 +8,7 @@ the caller's own functions raise.
 """
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -23,6 +24,17 @@ _quick: Any = sys.modules.get("_signal", signal)
 _get_handler, _set_handler = _quick.getsignal, _quick.signal
 
 _threads = threading.local()
+_own_ident = threading.get_ident
+_main = threading.main_thread().ident
+
+
+def _forked() -> None:
+    global _main
+    _main = threading.main_thread().ident
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 class Watch:
@@ -33,13 +45,13 @@ class Watch:
     def __init__(self) -> None:
         self.kept: Optional[BaseException] = None
         self._outer: Optional[Watch] = None
-        self._former: Dict[int, Any] = {}  # the handlers that were there, by signal
+        self._former: Dict[int, Any] = {}  # the handlers that were there, by signal; SIGINT's first
         self._ours: Any = None
 
     def begin(self) -> None:
         self._outer = getattr(_threads, "watch", None)
         _threads.watch = self
-        if threading.get_ident() == threading.main_thread().ident:  # the one that runs handlers
+        if _own_ident() == _main:  # the one that runs handlers
             self._wrap()
 
     def _wrap(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Dict, Optional, Union
 
 from ._declarations import FUNCTIONS, SONAME, VERSION
 from ._errors import LibraryError, error
+from ._function import NONE
 
 VARIABLE = "LIB3PT_LIBRARY"
 HOW = f"install lib3pt, set {VARIABLE} to the file, or call lib3pt.load(path) first"
@@ -19,13 +20,15 @@ Path = Union[str, "os.PathLike[str]"]
 class Bound:
     """A declared function and the function of the open library."""
 
-    __slots__ = ("raw", "name", "handles", "status", "guarded", "destroy")
+    __slots__ = ("raw", "name", "handles", "status", "guarded", "destroy", "alone")
 
     def __init__(self, declared: Any, raw: Any) -> None:
         raw.restype, raw.argtypes = declared.result, declared.arguments
         self.raw = raw
         self.name, self.handles, self.status = declared.name, declared.handles, declared.status
         self.guarded, self.destroy = declared.guarded, declared.destroy
+        # its only handle is its first argument, and a call of it has that handle's gate
+        self.alone = [place for place, _, _ in self.handles] == [0] and self.handles[0][1] != NONE
 
 
 class Functions(Dict[str, Bound]):

@@ -66,6 +66,10 @@ def test_decode(tmp_path):
     decoder.rewind(0)
     decoder.feed(prompt)
     results["resampled"] = go_on(decoder, count)
+    decoder = lib3pt.Decoder(model)
+    decoder.set_sampling(float(how["temperature"]), how["top_k"], float(how["top_p"]), int(how["seed"]))
+    decoder.feed(prompt)
+    results["generated"] = decoder.generate(count, stop=results["sampled"][7])
 
     results["score"] = f64s(lib3pt.Decoder(model).score(encode(inputs["score"])))
     many = [lib3pt.Decoder(model) for _ in inputs["many"]["prompts"]]

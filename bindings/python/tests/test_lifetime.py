@@ -1,7 +1,9 @@
 """What closes, what stays, what is lent; nothing leaks."""
 import copy
+import ctypes
 import gc
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -154,9 +156,51 @@ def test_pickle_and_copy_refuse_with_a_sentence():
     assert copy.copy(config).format() == config.format()
 
 
-def memory():
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * 4096
+class Mallinfo2(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks",
+                                                     "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+
+LEAST_BLOCK = 16  # of Python's own allocator
+
+
+def bytes_in_use():
+    """What malloc, in all its arenas, and Python have given out. Not resident memory, which comes and goes by megabytes
+    with nothing lost."""
+    try:
+        mallinfo2 = ctypes.CDLL(None).mallinfo2
+    except (AttributeError, OSError):
+        pytest.skip("malloc's bytes in use are known by glibc 2.33 and later only")
+    mallinfo2.restype = Mallinfo2
+    gc.collect()
+    info = mallinfo2()
+    return info.uordblks + info.hblkhd + LEAST_BLOCK * sys.getallocatedblocks()
+
+
+SETTLING, CYCLES, WINDOWS = 250, 1000, 3
+MOST_A_CYCLE = 4  # bytes, half an entry of a list
+SURELY = 256  # bytes a cycle that are a leak without a second look
+
+
+def growth(once, cycles):
+    before = bytes_in_use()
+    for _ in range(cycles):
+        once()
+    return bytes_in_use() - before
+
+
+def leaks(once):
+    """The growth of each window if it is too much in all. What malloc keeps of freed blocks settles; a list grows by
+    leaps, so each window is twice the last: one more entry a cycle is a leap in each."""
+    growth(once, SETTLING)
+    grown = []
+    for cycles in (CYCLES << window for window in range(WINDOWS)):
+        grown.append(growth(once, cycles))
+        if grown[-1] <= MOST_A_CYCLE * cycles:
+            return []
+        if grown[-1] > SURELY * cycles:
+            break
+    return grown
 
 
 def cycle(context):
@@ -172,17 +216,21 @@ def cycle(context):
 
 
 def test_a_thousand_cycles_leave_nothing():
-    gc.collect()
     with lib3pt.Context(threads=1) as context:
-        for _ in range(200):
-            cycle(context)
+        cycle(context)
         gc.collect()
-        before, entries = memory(), len(_guard.registered)
-        for _ in range(1000):
-            cycle(context)
+        entries = len(_guard.registered)
+        assert leaks(lambda: cycle(context)) == []
         gc.collect()
         assert len(_guard.registered) == entries
-        assert memory() - before < 1 << 20  # a leak of 1 KiB a cycle is as much
+
+
+def test_the_least_leaks_are_seen():
+    malloc, lost = ctypes.CDLL(None).malloc, []
+    malloc.restype, malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    assert leaks(lambda: malloc(1) and None)
+    assert leaks(lambda: lost.append(None))
+    assert leaks(lambda: lost.append(object()))
 
 
 def test_failures_leave_nothing():

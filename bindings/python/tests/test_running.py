@@ -232,9 +232,16 @@ def test_two_decoders_in_two_threads():
 
 
 def test_one_object_in_two_threads_is_refused():
+    within, looked = threading.Event(), threading.Event()
+
+    def wait(_share):
+        within.set()
+        looked.wait()
+
     context = lib3pt.Context()
     trainer, tokens = long_call(context)
     optimizer, raised = lib3pt.Optimizer(trainer), []
+    context.set_progress(wait)
 
     def work():
         try:
@@ -244,13 +251,16 @@ def test_one_object_in_two_threads_is_refused():
 
     thread = threading.Thread(target=work)
     thread.start()
-    time.sleep(0.2)
-    for call in (lambda: trainer.forward([1]), optimizer.step, trainer.zero_sum):
-        with pytest.raises(lib3pt.StateError, match="in use by another call"):
-            call()
-    assert "in use" in repr(optimizer)
-    trainer.close()  # the call that runs keeps it
-    context.cancel()
+    try:
+        within.wait()
+        for call in (lambda: trainer.forward([1]), optimizer.step, trainer.zero_sum):
+            with pytest.raises(lib3pt.StateError, match="in use by another call"):
+                call()
+        assert "in use" in repr(optimizer)
+        trainer.close()  # the call that runs keeps it
+    finally:
+        context.cancel()
+        looked.set()
     thread.join()
     assert isinstance(raised[0], lib3pt.Error) and raised[0].status in (lib3pt.Status.CANCELLED, lib3pt.Status.STATE)
 

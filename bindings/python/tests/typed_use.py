@@ -30,7 +30,7 @@ def program(path: str) -> float:
         logits: npt.NDArray[np.float32] = decoder.feed([1, 2, state])
         lent: lib3pt.Borrowed = decoder.feed(1, copy=False)
         many: list[lib3pt.Borrowed] = lib3pt.Decoder.feed_many([decoder], [1], copy=False)
-        text: str = lib3pt.Tokenizer.bytes().decode([decoder.sample()])
+        text: str = lib3pt.Tokenizer.bytes().decode([decoder.sample(), *decoder.generate(2, stop=3)])
         try:
             model.save(path)
         except lib3pt.Error as error:

@@ -1239,18 +1239,50 @@ public:
     return detail::give(code, token);
   }
 
+  /// Samples a token and feeds it, count times or until after token stop (-1: none). What it makes
+  /// goes to the end of tokens, also where it fails or is ended; a later call then goes on with
+  /// what would have come. Gives how many were made.
+  returns<std::size_t> generate(std::vector<std::int32_t> &tokens, std::size_t count,
+                                std::int32_t stop = -1) {
+    const std::size_t before = tokens.size();
+    const tpt_status code = append(tokens, count, stop);
+    return detail::give(code, tokens.size() - before);
+  }
+  /// The same where no failure is to be gone on from: then only position() tells what was made.
+  returns<std::vector<std::int32_t>> generate(std::size_t count, std::int32_t stop = -1) {
+    std::vector<std::int32_t> tokens;
+    const tpt_status code = append(tokens, count, stop);
+    return detail::give(code, std::move(tokens));
+  }
+
 private:
   friend returns<std::vector<span<const float>>> feed_many(span<decoder *const>,
                                                            span<const std::int32_t>);
 
   decoder(tpt_decoder *handle, const tpt_model *of) : owner(handle) {
-    if (handle) vocab_ = detail::setting(tpt_model_config(of), "model.vocab_size");
+    if (!handle) return;
+    vocab_ = detail::setting(tpt_model_config(of), "model.vocab_size");
+    most_ = detail::setting(tpt_model_config(of), "model.max_seq_len");
+    if (most_ == 0) most_ = SIZE_MAX; /* adopted with a closed model */
   }
   span<const float> row(const float *logits) const noexcept {
     return {logits, logits ? vocab_ : 0};
   }
 
+  /* C refuses a count that is more than the room, and writes nothing then. */
+  tpt_status append(std::vector<std::int32_t> &tokens, std::size_t count, std::int32_t stop) {
+    const std::size_t before = tokens.size(), room = std::min(count, most_);
+    tokens.resize(before + room);
+    const span<std::int32_t> added(tokens.data() + before, room);
+    std::size_t made = 0;
+    const tpt_status code =
+        tpt_decoder_generate(handle(), stop, detail::address(added), count, &made);
+    tokens.resize(before + made);
+    return code;
+  }
+
   std::size_t vocab_ = 0;
+  std::size_t most_ = 0; /* tokens that a decoder of the model can hold */
 };
 
 /// tokens[i] to decoders[i], of one model, each once; gives the logits [V] of each, borrowed until

@@ -47,9 +47,6 @@ func main() {
 	learn(ctx, model, must(tokenizer.Encode(ctx, strings.Repeat("Three phases turn and sum to zero. ", 4))))
 	decoder := must(model.NewDecoder(0))
 	check(decoder.Feed(ctx, must(tokenizer.Encode(ctx, "Three"))...))
-	var added []int32
-	for token, err := range decoder.Generate(ctx, 29) {
-		added = append(added, must(token, err))
-	}
+	added := must(decoder.Generate(ctx, 29, threept.NoStop))
 	fmt.Printf("Three|%s\n", must(tokenizer.Decode(ctx, added...)))
 }

@@ -50,7 +50,7 @@ func main() {
 	prompt := must(tokenizer.Encode(ctx, "Three"))
 	check(decoder.Feed(ctx, prompt...))
 	fmt.Print("Three|")
-	for piece, err := range tokenizer.Stream(ctx, prompt, decoder.Generate(ctx, 40-len(prompt))) {
+	for piece, err := range tokenizer.Stream(ctx, prompt, decoder.Tokens(ctx, 40-len(prompt))) {
 		fmt.Print(must(piece, err), "|")
 	}
 	fmt.Println()

@@ -628,6 +628,16 @@ extern "C" {
     pub fn tpt_decoder_sample(decoder: *mut tpt_decoder, token: *mut i32) -> tpt_status;
 }
 extern "C" {
+    #[doc = " A continuation in one call, for languages where a call of C costs: samples a token and feeds it,\n again and again, with the tokens and the state of as many calls of _sample and _feed. A failure\n loses nothing: what was made stays, and a later call goes on with what would have come.\n   stop      a token that ends it, the last that is made, 0 to V - 1; -1: none\n   tokens    result [count]: the first *made are written\n   count     1 to what room is left\n   made      result: tokens sampled and fed, also on a failure\n Errors: ARGUMENT; STATE, NUMERIC: as _sample; CANCELLED."]
+    pub fn tpt_decoder_generate(
+        decoder: *mut tpt_decoder,
+        stop: i32,
+        tokens: *mut i32,
+        count: usize,
+        made: *mut usize,
+    ) -> tpt_status;
+}
+extern "C" {
     #[doc = " Flat little-endian ids: .u16, .bin (16 bit), .u32, in small letters; read as needed, never\n whole. The file stays open until the destroy.\n   context   may be NULL\n Errors: IO; FORMAT: another ending, or a size that is no multiple of the id's."]
     pub fn tpt_dataset_open(
         context: *mut tpt_context,

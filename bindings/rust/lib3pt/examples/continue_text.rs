@@ -27,7 +27,8 @@ fn main() -> Result<()> {
     let prompt = "Three";
     let mut decoder = Decoder::create(&model, 0)?;
     decoder.feed(&tokenizer.encode(prompt)?)?;
-    let added = decoder.generate().take(29).collect::<Result<Vec<i32>>>()?;
+    let mut added = Vec::new();
+    decoder.generate(29, None, &mut added)?;
     println!("{prompt}|{}", tokenizer.decode(&added)?);
     Ok(())
 }

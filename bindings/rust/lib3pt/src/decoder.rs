@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lib3pt_sys as sys;
 
+use crate::callback;
 use crate::error::{Error, Result};
 use crate::gate::Read;
 use crate::handle::{self, check_count, common, Owned};
@@ -38,7 +39,8 @@ impl Default for Sampling {
 /// let mut decoder = Decoder::create(&model, 0)?;
 /// decoder.set_sampling(Sampling { temperature: 0.8, top_k: 40, seed: 1, ..Default::default() })?;
 /// assert_eq!(decoder.feed(&[1, 2, 3])?.len(), 64); // [V]
-/// let ids = decoder.generate().take(4).collect::<lib3pt::Result<Vec<i32>>>()?;
+/// let mut ids = Vec::new();
+/// decoder.generate(4, None, &mut ids)?;
 /// assert_eq!((ids.len(), decoder.position()?), (4, 7));
 /// # Ok::<(), lib3pt::Error>(())
 /// ```
@@ -191,9 +193,32 @@ impl Decoder {
         Ok(token)
     }
 
-    /// Tokens, each sampled and fed, until the decoder is full.
-    pub fn generate(&mut self) -> Generate<'_> {
-        Generate { decoder: self, failed: false }
+    /// A continuation in one call: samples a token and feeds it, `count` times or until after the
+    /// token `stop`. What it makes goes to the end of `into`, also where it fails or is ended; a
+    /// later call then goes on with what would have come. Gives how many were made.
+    #[doc(alias = "tpt_decoder_generate")]
+    pub fn generate(
+        &mut self,
+        count: usize,
+        stop: Option<i32>,
+        into: &mut Vec<i32>,
+    ) -> Result<usize> {
+        let _inside = self.model.reading()?;
+        handle::reserve(into, count.min(self.room))?; // C refuses a count that is more
+        let (before, mut made) = (into.len(), 0);
+        let result = handle::begin(|| unsafe {
+            let at = into.as_mut_ptr().add(before);
+            sys::tpt_decoder_generate(self.as_ptr(), stop.unwrap_or(-1), at, count, &mut made)
+        });
+        // SAFETY: there is room, and C has written so many.
+        unsafe { into.set_len(before + made) };
+        callback::resume();
+        result.map(|()| made)
+    }
+
+    /// Tokens one by one, each sampled and fed, until the decoder is full.
+    pub fn tokens(&mut self) -> Tokens<'_> {
+        Tokens { decoder: self, failed: false }
     }
 
     /// Feeds a prompt; then the text of each token sampled and fed, until the decoder is full. A
@@ -213,18 +238,18 @@ impl Decoder {
     pub fn stream<'a>(&'a mut self, tokenizer: &'a Tokenizer, prompt: &str) -> Result<Stream<'a>> {
         let ids = tokenizer.encode(prompt)?;
         self.feed(&ids)?;
-        Ok(Stream { tokens: self.generate(), tokenizer, ids })
+        Ok(Stream { tokens: self.tokens(), tokenizer, ids })
     }
 }
 
-/// Tokens of [`Decoder::generate`]. It ends after the first error.
+/// Tokens of [`Decoder::tokens`]. It ends after the first error.
 #[derive(Debug)]
-pub struct Generate<'a> {
+pub struct Tokens<'a> {
     decoder: &'a mut Decoder,
     failed: bool,
 }
 
-impl Generate<'_> {
+impl Tokens<'_> {
     fn step(&mut self) -> Result<Option<i32>> {
         if self.decoder.position()? >= self.decoder.room {
             return Ok(None);
@@ -235,7 +260,7 @@ impl Generate<'_> {
     }
 }
 
-impl Iterator for Generate<'_> {
+impl Iterator for Tokens<'_> {
     type Item = Result<i32>;
 
     fn next(&mut self) -> Option<Result<i32>> {
@@ -251,7 +276,7 @@ impl Iterator for Generate<'_> {
 /// Pieces of text of [`Decoder::stream`]. It ends after the first error.
 #[derive(Debug)]
 pub struct Stream<'a> {
-    tokens: Generate<'a>,
+    tokens: Tokens<'a>,
     tokenizer: &'a Tokenizer,
     ids: Vec<i32>, // all so far
 }

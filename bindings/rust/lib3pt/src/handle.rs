@@ -153,12 +153,17 @@ pub(crate) fn whole_text(bytes: Vec<u8>) -> String {
 /// Zeros for a result; an error where there is no memory for them.
 pub(crate) fn room<T: Copy + Default>(count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
-    values.try_reserve_exact(count).map_err(|_| {
-        let size = std::mem::size_of::<T>();
-        Error::new(Status::MEMORY, format!("no memory for a result of {count} x {size} bytes"))
-    })?;
+    reserve(&mut values, count)?;
     values.resize(count, T::default());
     Ok(values)
+}
+
+/// The same at the end of what there is, not yet filled.
+pub(crate) fn reserve<T>(values: &mut Vec<T>, count: usize) -> Result<()> {
+    values.try_reserve(count).map_err(|_| {
+        let size = std::mem::size_of::<T>();
+        Error::new(Status::MEMORY, format!("no memory for a result of {count} x {size} bytes"))
+    })
 }
 
 /// batch x seq tokens, as an argument has them.

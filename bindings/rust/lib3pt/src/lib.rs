@@ -58,7 +58,7 @@ pub use callback::{Allocator, HandleId, Level, LogFn, Progress, ProgressFn};
 pub use config::{Config, MemoryUse};
 pub use context::{CancelHandle, Context, ContextBuilder};
 pub use dataset::Dataset;
-pub use decoder::{Decoder, Generate, Sampling, Stream};
+pub use decoder::{Decoder, Sampling, Stream, Tokens};
 pub use error::{error_message, Error, Result, Status};
 pub use geometry::{Drift, ZeroSum};
 pub use model::{Evaluation, Model, Parameters, TensorInfo};

@@ -31,7 +31,7 @@ fn objects_go_from_thread_to_thread() {
 fn greedy(model: &Model) -> Vec<i32> {
     let mut decoder = Decoder::create(model, 0).unwrap();
     decoder.feed(&TOKENS[..3]).unwrap();
-    decoder.generate().collect::<Result<_>>().unwrap()
+    decoder.tokens().collect::<Result<_>>().unwrap()
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn objects_outlive_what_they_were_made_from() {
     let optimizer = Optimizer::create(&mut trainer, None).unwrap();
     drop((context, model, trainer));
     decoder.feed(&TOKENS[..3]).unwrap();
-    assert_eq!(decoder.generate().collect::<Result<Vec<_>>>().unwrap(), expected);
+    assert_eq!(decoder.tokens().collect::<Result<Vec<_>>>().unwrap(), expected);
     assert_eq!(optimizer.step_count().unwrap(), 0);
 }
 
@@ -170,7 +170,7 @@ fn objects_a_stream_ends_when_full() {
 #[test]
 fn objects_a_stream_ends_after_an_error() {
     let mut decoder = Decoder::create(&model(None), 8).unwrap();
-    let mut tokens = decoder.generate(); // nothing was fed
+    let mut tokens = decoder.tokens(); // nothing was fed
     assert_eq!(tokens.next().unwrap().unwrap_err().status(), Status::STATE);
     assert!(tokens.next().is_none());
 }

@@ -9,7 +9,7 @@ pub fn run(inputs: &Json) -> Json {
 }
 
 fn go_on(decoder: &mut Decoder, count: usize) -> lib3pt::Result<Vec<i32>> {
-    decoder.generate().take(count).collect()
+    decoder.tokens().take(count).collect()
 }
 
 fn sampling(how: &Json) -> Sampling {
@@ -21,8 +21,8 @@ fn sampling(how: &Json) -> Sampling {
     }
 }
 
-/// sampled, copied, resampled
-fn sampled(model: &Model, prompt: &[i32], inputs: &Json) -> lib3pt::Result<[Vec<i32>; 3]> {
+/// sampled, copied, resampled, generated
+fn sampled(model: &Model, prompt: &[i32], inputs: &Json) -> lib3pt::Result<[Vec<i32>; 4]> {
     let count = values::size(inputs, "sampled");
     let (mut decoder, mut copy) = (Decoder::create(model, 0)?, Decoder::create(model, 0)?);
     decoder.set_sampling(sampling(&inputs["sampling"]))?;
@@ -31,7 +31,13 @@ fn sampled(model: &Model, prompt: &[i32], inputs: &Json) -> lib3pt::Result<[Vec<
     let (first, second) = (go_on(&mut decoder, count)?, go_on(&mut copy, count)?);
     decoder.rewind(0)?;
     decoder.feed(prompt)?;
-    Ok([first, second, go_on(&mut decoder, count)?])
+    let third = go_on(&mut decoder, count)?;
+
+    let (mut another, mut generated) = (Decoder::create(model, 0)?, Vec::new());
+    another.set_sampling(sampling(&inputs["sampling"]))?;
+    another.feed(prompt)?;
+    another.generate(count, Some(first[7]), &mut generated)?;
+    Ok([first, second, third, generated])
 }
 
 fn many(r: &Run, model: &Model, inputs: &Json) -> lib3pt::Result<Json> {
@@ -64,7 +70,7 @@ fn results(inputs: &Json) -> lib3pt::Result<Json> {
     let mut decoder = Decoder::create(&model, 0)?;
     let logits = values::f32s(decoder.feed(&prompt)?);
     let greedy = go_on(&mut decoder, count)?;
-    let [sampled, copied, resampled] = sampled(&model, &prompt, inputs)?;
+    let [sampled, copied, resampled, generated] = sampled(&model, &prompt, inputs)?;
     let score = r.tokenizer.encode(values::text(inputs, "score"))?;
     let snapshots = values::texts(inputs, "snapshots").into_iter();
     let from_memory = Model::load_memory(&r.context, &bytes, None)?;
@@ -81,6 +87,7 @@ fn results(inputs: &Json) -> lib3pt::Result<Json> {
         "sampled": sampled,
         "copied": copied,
         "resampled": resampled,
+        "generated": generated,
         "score": values::f64s(&Decoder::create(&model, 0)?.score(&score)?),
         "many": many(&r, &model, &inputs["many"])?,
         "snapshots": snapshots
