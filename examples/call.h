@@ -7,12 +7,14 @@
 #define EXAMPLES_CALL_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <3pt/3pt.h>
 
@@ -35,6 +37,7 @@ typedef struct program {
 
 static const program *the_program;
 static const char *the_name; /* as it was called */
+static uint64_t the_given;   /* a bit for each option of the table: whether it was given */
 
 /* ---- ends ---- */
 
@@ -82,7 +85,19 @@ static inline void check(tpt_status status) {
 
 /* A program that could not say what it found has failed. */
 static inline void flush_output(void) {
-  if (fflush(stdout) || ferror(stdout)) die("the output could not be written: is the disk full?");
+  errno = 0; /* 0: it was an earlier write that failed */
+  if (!fflush(stdout) && !ferror(stdout)) return;
+  die("the output could not be written: %s", errno == EBADF ? "standard output is closed"
+                                             : errno        ? strerror(errno)
+                                                            : "is the disk full?");
+}
+
+/* One that is closed would be the next file that is opened, and get what is printed. */
+static inline void hold_standard_files(void) {
+  for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+    if (fcntl(file, F_GETFD) < 0 &&
+        open("/dev/null", file == STDOUT_FILENO ? O_RDONLY : O_WRONLY) != file)
+      exit(1);
 }
 
 /* ---- options ---- */
@@ -110,29 +125,53 @@ static inline void show_version(void) {
   exit(0);
 }
 
-static inline void set_option(const option *o, const char *text) {
-  char *end = NULL;
+static inline int consists_of(const char *text, const char *letters) {
+  return *text && strspn(text, letters) == strlen(text);
+}
+
+static inline int read_count(const char *text, uint64_t *value) {
   errno = 0;
-  if (o->kind == TEXT) {
-    memcpy(o->value, &text, sizeof text);
-    return;
-  }
-  if (o->kind == COUNT) *(uint64_t *)o->value = strtoull(text, &end, 10);
-  if (o->kind == NUMBER) *(double *)o->value = strtod(text, &end);
-  int wild = o->kind == NUMBER && !isfinite(*(double *)o->value);
-  if (errno || end == text || *end || strchr(text, '-') || wild)
-    wrong_call("%s must be a %s from 0, not '%s'", o->name,
-               o->kind == COUNT ? "whole number" : "number", text);
+  *value = strtoull(text, NULL, 10);
+  return consists_of(text, "0123456789") && !errno;
+}
+
+/* Decimal: strtod also knows hexadecimal numbers, nan and inf. What is too small for a double is
+ * 0. */
+static inline int read_number(const char *text, double *value) {
+  char *end;
+  *value = strtod(text, &end);
+  return consists_of(text, "0123456789.eE+-") && !*end && *value >= 0 && isfinite(*value);
+}
+
+static inline void set_option(const option *o, const char *text) {
+  if (o->kind == TEXT) memcpy(o->value, &text, sizeof text);
+  if (o->kind == COUNT && !read_count(text, o->value))
+    wrong_call("%s must be a whole number from 0 to %llu, not '%s'", o->name,
+               (unsigned long long)UINT64_MAX, text);
+  if (o->kind == NUMBER && !read_number(text, o->value))
+    wrong_call("%s must be a number from 0 to 1.79e308, as 0.5 or 5e-1, not '%s'", o->name, text);
+}
+
+/* The option of the program that is called by the first letters of `word`; NULL: there is none. */
+static inline const option *find_option(const char *word, size_t letters) {
+  for (const option *o = the_program->options; o->name; o++)
+    if (strlen(o->name) == letters && memcmp(o->name, word, letters) == 0) return o;
+  return NULL;
+}
+
+static inline int was_given(const char *name) {
+  const option *o = find_option(name, strlen(name));
+  return o && the_given >> (o - the_program->options) & 1;
 }
 
 /* Takes the option argv[0], and the value that is in it after = or follows.
  *   returns   how many words that were */
 static inline int take_option(const program *p, char **argv) {
-  const option *o = p->options;
   const char *word = argv[0], *equals = strchr(word, '=');
   size_t length = equals ? (size_t)(equals - word) : strlen(word);
-  while (o->name && (strlen(o->name) != length || memcmp(o->name, word, length) != 0)) o++;
-  if (!o->name) wrong_call("there is no option %.*s", (int)length, word);
+  const option *o = find_option(word, length);
+  if (!o) wrong_call("there is no option %.*s", (int)length, word);
+  the_given |= (uint64_t)1 << (o - p->options);
   if (o->kind == FLAG) {
     if (equals) wrong_call("%s takes no value", o->name);
     *(int *)o->value = 1;
@@ -162,6 +201,7 @@ static inline int is_option(const char *word) { return word[0] == '-' && word[1]
 static inline int read_call(const program *p, int argc, char **argv, const char **words) {
   int count = 0, options = 1;
   const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+  hold_standard_files();
   signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails, and no end */
   the_program = p;
   the_name = slash ? slash + 1 : argc > 0 ? argv[0] : p->name;
@@ -180,6 +220,38 @@ static inline int read_call(const program *p, int argc, char **argv, const char 
   }
   check_words(p, count);
   return count;
+}
+
+/* ---- what only the program knows of its options ---- */
+
+/* Refuses a number that is out of range.
+ *   why       where a bound is from, after it: " (model.max_seq_len)"; may be empty */
+static inline void want_range(const char *name, uint64_t value, uint64_t least, uint64_t most,
+                              const char *why) {
+  if (value < least || value > most)
+    wrong_call("%s must be a whole number from %llu to %llu%s, not %llu", name,
+               (unsigned long long)least, (unsigned long long)most, why, (unsigned long long)value);
+}
+
+/* Refuses a word that is none of the choices, which NULL ends.
+ *   returns   which it is */
+static inline size_t want_choice(const char *name, const char *value, const char *const *choices) {
+  char all[128] = "";
+  for (size_t i = 0; choices[i]; i++) {
+    const char *joint = i == 0 ? "" : choices[i + 1] ? ", " : " or ";
+    size_t used = strlen(all);
+    if (strcmp(value, choices[i]) == 0) return i;
+    snprintf(all + used, sizeof all - used, "%s%s", joint, choices[i]);
+  }
+  wrong_call("%s must be %s, not '%s'", name, all, value);
+}
+
+/* Refuses options that were given and would do nothing.
+ *   names     NULL ends them
+ *   where     "with --tokenizer: no tokenizer is made" */
+static inline void refuse_idle(const char *const *names, const char *where) {
+  for (; *names; names++)
+    if (was_given(*names)) wrong_call("%s has no effect %s", *names, where);
 }
 
 #endif

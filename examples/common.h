@@ -1,5 +1,5 @@
-/* What the example programs share beside their calls (call.h) and files (files.h): texts, tokens
- * and descriptions. */
+/* What the example programs share beside their calls (call.h) and files (files.h): texts, tokens,
+ * descriptions and models. */
 #ifndef EXAMPLES_COMMON_H
 #define EXAMPLES_COMMON_H
 
@@ -9,6 +9,7 @@
 static inline void read_text(const char *path, char **text, size_t *length) {
   FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
   if (!file) die("%s: cannot be read: %s", path, strerror(errno));
+  path = shown_name(path);
   for (size_t got = 1; got > 0; *length += got) {
     enum { PIECE = 1 << 20 };
     char *more = realloc(*text, *length + PIECE);
@@ -20,13 +21,52 @@ static inline void read_text(const char *path, char **text, size_t *length) {
   if (file != stdin) fclose(file);
 }
 
-/* What a tokenizer said of texts that were joined: names the one that is none. */
-static inline void check_texts(const char *const *paths, int count, tpt_status status) {
-  if (status == TPT_OK) return;
-  for (int i = 0; i < count; i++) want(paths[i], A_TEXT, "a text");
-  if (count == 1) check_file(paths[0], status);
-  die("the %d texts joined: %s", count, tpt_error_message());
+/* ---- texts that are joined ---- */
+
+typedef struct texts {
+  const char *paths[MAX_WORDS];
+  size_t ends[MAX_WORDS]; /* of each in `text` */
+  int count;
+  char *text;
+  size_t length;
+} texts;
+
+static inline void read_texts(texts *t) {
+  for (int i = 0; i < t->count; i++) {
+    read_text(t->paths[i], &t->text, &t->length);
+    t->ends[i] = t->length;
+  }
 }
+
+/* What they are in a message. */
+static inline const char *name_texts(const texts *t) {
+  static char name[32];
+  snprintf(name, sizeof name, "the %d texts joined", t->count);
+  return t->count == 1 ? shown_name(t->paths[0]) : name;
+}
+
+/* What the library said of the texts. Where one is not UTF-8 it is named, with the place in it: a
+ * tokenizer of no merges reads the text, and that is all. */
+static inline void check_texts(const texts *t, tpt_status status) {
+  char said[1024];
+  if (status == TPT_OK) return;
+  snprintf(said, sizeof said, "%s", tpt_error_message());
+  for (int i = 0; i < t->count && t->count > 1; i++) {
+    size_t from = i ? t->ends[i - 1] : 0;
+    tpt_tokenizer *reader;
+    check_file(t->paths[i],
+               tpt_tokenizer_bpe(NULL, t->text + from, t->ends[i] - from, 256, &reader));
+    tpt_tokenizer_destroy(reader);
+  }
+  die("%s: %s", name_texts(t), said);
+}
+
+/* Before anything is replaced by nothing. */
+static inline void refuse_empty(const texts *t, size_t size, const char *what) {
+  if (size == 0) die("%s: %s: nothing is written", name_texts(t), what);
+}
+
+/* ---- tokens ---- */
 
 static inline tpt_status try_encode(const tpt_tokenizer *tokenizer, const char *text, size_t length,
                                     int32_t **ids, size_t *count) {
@@ -43,12 +83,12 @@ static inline tpt_status try_encode(const tpt_tokenizer *tokenizer, const char *
 static inline int32_t *encode(const tpt_tokenizer *tokenizer, const char *source, const char *text,
                               size_t length, size_t *count) {
   int32_t *ids;
-  check_texts(&source, 1, try_encode(tokenizer, text, length, &ids, count));
+  check_file(source, try_encode(tokenizer, text, length, &ids, count));
   return ids;
 }
 
 /* Tokens that the model has not are found now, and not at some step in the night.
- *   source    what they are from: the token file, or the tokenizer of the text
+ *   source    the token file
  *   first     the place of ids[0] in it */
 static inline void check_ids(const char *source, const int32_t *ids, size_t count, size_t first,
                              uint64_t vocab) {
@@ -73,6 +113,29 @@ static inline void check_dataset(const tpt_dataset *data, const char *source, ui
   }
 }
 
+/* ---- descriptions ---- */
+
+/* The value of a key that is a number, or a whole number. */
+static inline double setting(const tpt_config *config, const char *key) {
+  char text[64];
+  size_t length;
+  check(tpt_config_get(config, key, text, sizeof text, &length));
+  return strtod(text, NULL);
+}
+
+static inline uint64_t count_setting(const tpt_config *config, const char *key) {
+  char text[64];
+  size_t length;
+  check(tpt_config_get(config, key, text, sizeof text, &length));
+  return strtoull(text, NULL, 10);
+}
+
+static inline tpt_status set_count(tpt_config *config, const char *key, uint64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+  return tpt_config_set(config, key, text);
+}
+
 /* "key=value" words are laid over a description. */
 static inline void change_description(tpt_config *config, const char **changes, int count) {
   for (int i = 0; i < count; i++) {
@@ -95,61 +158,101 @@ static inline void no_description(const char *name) {
   exit(1);
 }
 
+/* ---- models ---- */
+
+/* The library says "give one" of a model file without a description: here is how. */
+static inline void check_model(const char *path, tpt_status status) {
+  static const char OPTION[] = "--config";
+  char text[PATH_MAX + 1024];
+  if (status != TPT_E_CONFIG || !strstr(tpt_error_message(), "holds no description") ||
+      !find_option(OPTION, strlen(OPTION))) {
+    check_file(path, status);
+    return;
+  }
+  complain_of(path, text, sizeof text);
+  die("%s with %s", text, OPTION);
+}
+
 /* config: NULL: the file's own; else the training part of it becomes the model's. */
 static inline tpt_model *load_model(tpt_context *context, const char *path,
                                     const tpt_config *config) {
   tpt_model *model;
-  want(path, A_MODEL, "a model file (safetensors)");
-  check_file(path, tpt_model_load(context, path, config, &model));
+  check_model(path, tpt_model_load(context, path, config, &model));
   return model;
 }
 
-/* From a YAML file, the name of a preset, or a model file, which holds its own. */
+/* The description of a model file; given: as of load_model. */
+static inline tpt_config *model_description(const char *path, const tpt_config *given) {
+  tpt_config *config;
+  tpt_model *model = load_model(NULL, path, given);
+  check(tpt_config_copy(tpt_model_config(model), &config));
+  tpt_model_destroy(model);
+  return config;
+}
+
+/* From a YAML file, the name of a preset, or a model file, which holds its own. An empty file would
+ * be the defaults: it is rather one that was not written. */
 static inline tpt_config *read_description(const char *name) {
   tpt_config *config = NULL;
-  want(name, A_TEXT | A_MODEL, "a description (YAML), a preset or a model file");
-  if (kind_of(name) == A_MODEL) {
-    tpt_model *model = load_model(NULL, name, NULL);
-    check(tpt_config_copy(tpt_model_config(model), &config));
-    tpt_model_destroy(model);
-  } else if (is_there(name)) {
+  file_kind kind = kind_of(name);
+  if (kind == EMPTY_FILE)
+    die("%s: is empty; a description (YAML), a preset or a model file is wanted", name);
+  if (kind == A_MODEL) return model_description(name, NULL);
+  if (is_there(name))
     check_file(name, tpt_config_load(name, &config));
-  } else if (errno != ENOENT) {
+  else if (errno != ENOENT)
     die("%s: cannot be read: %s", name, strerror(errno));
-  } else if (tpt_config_preset(name, &config) != TPT_OK) {
+  else if (tpt_config_preset(name, &config) != TPT_OK)
     no_description(name);
-  }
   return config;
+}
+
+/* description: where --config says that the model's is; NULL: in its file. */
+static inline tpt_model *load_described(tpt_context *context, const char *path,
+                                        const char *description) {
+  tpt_config *config = description ? read_description(description) : NULL;
+  tpt_model *model = load_model(context, path, config);
+  tpt_config_destroy(config);
+  return model;
+}
+
+static inline void check_weights(const char *weights) {
+  want_choice("--weights", weights, (const char *const[]){"f32", "bf16", "int8", NULL});
+}
+
+/* Takes the model, and gives one for decoding whose matrices are held as `weights` says. */
+static inline tpt_model *convert_model(tpt_model *model, const char *weights) {
+  tpt_model *converted;
+  check(tpt_model_convert(model, weights, &converted));
+  tpt_model_destroy(model);
+  return converted;
 }
 
 static inline tpt_tokenizer *load_tokenizer(tpt_context *context, const char *path) {
   tpt_tokenizer *tokenizer;
-  want(path, A_TOKENIZER | A_TEXT, "a tokenizer.json");
   check_file(path, tpt_tokenizer_load(context, path, &tokenizer));
+  return tokenizer;
+}
+
+/* One with fewer ids than the model has can be the model's: there may be room for more. */
+static inline tpt_tokenizer *load_tokenizer_of(const tpt_model *model, tpt_context *context,
+                                               const char *path) {
+  tpt_tokenizer *tokenizer = load_tokenizer(context, path);
+  uint64_t vocab = count_setting(tpt_model_config(model), "model.vocab_size");
+  size_t ids;
+  check(tpt_tokenizer_vocab_size(tokenizer, &ids));
+  if (ids > vocab)
+    die("%s: has %zu tokens, and the model's vocab_size is %llu: it is the tokenizer of another "
+        "model",
+        path, ids, (unsigned long long)vocab);
   return tokenizer;
 }
 
 static inline tpt_dataset *open_tokens(tpt_context *context, const char *path, uint64_t vocab) {
   tpt_dataset *data;
-  want(path, A_TOKENS | BYTES, "a token file");
   check_file(path, tpt_dataset_open(context, path, &data));
   check_dataset(data, path, vocab);
   return data;
-}
-
-/* The value of a key that is a number, or a whole number. */
-static inline double setting(const tpt_config *config, const char *key) {
-  char text[64];
-  size_t length;
-  check(tpt_config_get(config, key, text, sizeof text, &length));
-  return strtod(text, NULL);
-}
-
-static inline uint64_t count_setting(const tpt_config *config, const char *key) {
-  char text[64];
-  size_t length;
-  check(tpt_config_get(config, key, text, sizeof text, &length));
-  return strtoull(text, NULL, 10);
 }
 
 static inline char *make_text(size_t length) {
@@ -178,7 +281,7 @@ static inline char *whole_yaml(const tpt_config *config) {
 static inline tpt_context *make_context(uint64_t threads) {
   tpt_context *context;
   check(tpt_context_create(&context));
-  if (threads > 256) wrong_call("--threads must be 0 to 256");
+  want_range("--threads", threads, 0, 256, "");
   check(tpt_context_set_threads(context, (int32_t)threads));
   return context;
 }

@@ -41,4 +41,10 @@ static inline void csv_measure(FILE *to, const geometry *g, const measure *m) {
   }
 }
 
+/* All, under the names of the columns. */
+static inline void csv_measures(FILE *to, const geometry *g) {
+  fputs("measure,point,layer,phase,index,value\n", to);
+  for (int i = 0; i < MEASURES; i++) csv_measure(to, g, &measures[i]);
+}
+
 #endif

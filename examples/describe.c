@@ -1,11 +1,14 @@
 /* What a description amounts to: its settings, sizes and memory. */
 #include "common.h"
 
+static const char *config_path;
 static int presets, quiet;
 
-static const option OPTIONS[] = {{"--presets", FLAG, &presets, "list the presets"},
-                                 {"--sizes", FLAG, &quiet, "leave out the settings"},
-                                 {NULL, FLAG, NULL, NULL}};
+static const option OPTIONS[] = {
+    {"--presets", FLAG, &presets, "list the presets"},
+    {"--sizes", FLAG, &quiet, "leave out the settings"},
+    {"--config", TEXT, &config_path, "the description of a model file that has none"},
+    {NULL, FLAG, NULL, NULL}};
 
 static const program PROGRAM = {
     "describe",
@@ -41,21 +44,38 @@ static void show_sizes(const tpt_config *config) {
                               count_setting(config, "train.grad_accum")));
 }
 
-int main(int argc, char **argv) {
-  const char *words[MAX_WORDS] = {0};
-  int count = read_call(&PROGRAM, argc, argv, words);
-  if (presets) {
-    for (size_t i = 0; tpt_config_preset_name(i); i++) puts(tpt_config_preset_name(i));
-    flush_output();
-    return 0;
-  }
+static void show_presets(int words) {
+  refuse_idle((const char *const[]){"--sizes", "--config", NULL}, "with --presets");
+  if (words) wrong_call("--presets lists all presets: no DESCRIPTION goes with it");
+  for (size_t i = 0; tpt_config_preset_name(i); i++) puts(tpt_config_preset_name(i));
+}
+
+/* With --config a model file, which must be what that describes. */
+static tpt_config *open_description(const char *name) {
+  if (!config_path) return read_description(name);
+  tpt_config *given = read_description(config_path), *config = model_description(name, given);
+  tpt_config_destroy(given);
+  return config;
+}
+
+static void show_description(const char **words, int count) {
   if (count == 0) wrong_call("name a YAML file, a model file, or one of the presets (--presets)");
-  check_uses((file_use[]){{"DESCRIPTION", words[0], READS}, {NULL, NULL, READS}});
-  tpt_config *config = read_description(words[0]);
+  check_uses((file_use[]){
+      {"DESCRIPTION", words[0], READS}, {"--config", config_path, READS}, {NULL, NULL, READS}});
+  tpt_config *config = open_description(words[0]);
   change_description(config, words + 1, count - 1);
   if (!quiet) show_settings(config);
   show_sizes(config);
   tpt_config_destroy(config);
+}
+
+int main(int argc, char **argv) {
+  const char *words[MAX_WORDS] = {0};
+  int count = read_call(&PROGRAM, argc, argv, words);
+  if (presets)
+    show_presets(count);
+  else
+    show_description(words, count);
   flush_output();
   return 0;
 }

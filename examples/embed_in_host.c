@@ -17,11 +17,11 @@ static const program PROGRAM = {
 
 static const char DESCRIPTION[] =
     "model: {vocab_size: 256, d_model: 48, n_layers: 2, n_q_heads: 6,\n"
-    "  n_kv_heads: 3, d_ff: 96, n_phases: 3, max_seq_len: 32}\n"
+    "  n_kv_heads: 3, d_ff: 96, n_phases: 3, max_seq_len: 40}\n"
     "train: {batch: 8, steps: 1000, warmup: 1, lr: 1e-2}\n";
 
 static const char PHRASE[] = "Three phases turn and sum to zero. ";
-enum { REPEATS = 40, BATCH = 8, SEQ = 32, ADDED = 60 };
+enum { REPEATS = 40, BATCH = 8, SEQ = 40 }; /* SEQ, as max_seq_len: the phrase has room */
 
 static tpt_dataset *make_data(tpt_context *context, const tpt_tokenizer *tokenizer) {
   char text[sizeof PHRASE * REPEATS] = "";
@@ -54,19 +54,20 @@ static void learn(tpt_model *model, const tpt_dataset *data) {
   tpt_trainer_destroy(trainer);
 }
 
+/* Up to its full stop, or as far as there is room. */
 static void say(const tpt_model *model, const tpt_tokenizer *tokenizer) {
   tpt_decoder *decoder;
   size_t count, length;
-  char text[4 * ADDED];
-  int32_t *ids = encode(tokenizer, "the start", "Three", 5, &count), added[ADDED];
+  char text[4 * SEQ];
+  int32_t *ids = encode(tokenizer, "the start", "Three", 5, &count), added[SEQ] = {0};
   check(tpt_decoder_create(model, 0, &decoder));
   check(tpt_decoder_feed(decoder, ids, count, NULL));
-  int32_t made = 0;
-  for (size_t position = count; position < SEQ && made < ADDED; position++) {
+  size_t made = 0;
+  while (count + made < SEQ && (made == 0 || added[made - 1] != '.')) {
     check(tpt_decoder_sample(decoder, &added[made]));
     check(tpt_decoder_feed(decoder, &added[made++], 1, NULL));
   }
-  check(tpt_tokenizer_decode(tokenizer, added, (size_t)made, text, sizeof text, &length));
+  check(tpt_tokenizer_decode(tokenizer, added, made, text, sizeof text, &length));
   printf("Three%s\n", text);
   free(ids);
   tpt_decoder_destroy(decoder);

@@ -1,13 +1,11 @@
-/* Files of the example programs: what they look like, whether they can be written, and that none is
+/* Files of the example programs: what they are, whether they can be written, and that none is
  * overwritten which is read. A message begins with the file, as those of other tools. */
 #ifndef EXAMPLES_FILES_H
 #define EXAMPLES_FILES_H
 
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "call.h"
 
@@ -16,76 +14,57 @@ static inline int is_there(const char *path) {
   return lstat(path, &found) == 0;
 }
 
-/* What the library said of a file. It names the file last, and we first. */
-static inline void complain_of(const char *path, char *text, size_t size) {
+static inline const char *shown_name(const char *path) {
+  return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+/* What the library said of a file, which it names last, and we first.
+ *   called    the library's name of it */
+static inline void complain_as(const char *path, const char *called, char *text, size_t size) {
   const char *said = tpt_error_message();
-  size_t all = strlen(said), name = strlen(path);
-  if (all > name + 2 && strcmp(said + all - name, path) == 0) all -= name + 2; /* ": " */
+  size_t all = strlen(said), name = strlen(called);
+  if (all > name + 2 && strcmp(said + all - name, called) == 0) all -= name + 2; /* ": " */
   snprintf(text, size, "%s: %.*s", path, (int)all, said);
 }
 
-static inline void check_file(const char *path, tpt_status status) {
+static inline void complain_of(const char *path, char *text, size_t size) {
+  complain_as(path, path, text, size);
+}
+
+static inline void check_file_as(const char *path, const char *called, tpt_status status) {
   char text[PATH_MAX + 1024];
   if (status == TPT_OK) return;
-  complain_of(strcmp(path, "-") == 0 ? "standard input" : path, text, sizeof text);
+  complain_as(shown_name(path), called, text, sizeof text);
   die("%s", text);
 }
 
-/* ---- what a file looks like ---- */
+static inline void check_file(const char *path, tpt_status status) {
+  check_file_as(path, path, status);
+}
 
-typedef enum file_kind {
-  A_TEXT = 1,
-  A_MODEL = 2,
-  A_TOKENIZER = 4,
-  A_TOKENS = 8,
-  A_FOLDER = 16,
-  BYTES = 32,
-} file_kind;
+/* ---- what a file is ---- */
 
-static inline const char *kind_name(int kind) {
-  return kind & A_TEXT        ? "a text"
-         : kind & A_MODEL     ? "a model file (safetensors)"
-         : kind & A_TOKENIZER ? "a tokenizer.json"
-         : kind & A_TOKENS    ? "a token file"
-         : kind & A_FOLDER    ? "a folder"
-                              : "no text (it has bytes of 0)";
+typedef enum file_kind { NO_FILE, EMPTY_FILE, A_MODEL, ANOTHER_FILE } file_kind;
+
+/* By what is in it, whatever its name is. A model file (safetensors) has eight bytes of a length,
+ * the high ones 0 as in no text, and a JSON object. What cannot be read twice is no file here, and
+ * left to its reader, who says why. */
+static inline file_kind kind_of(const char *path) {
+  char head[9];
+  struct stat found;
+  if (stat(path, &found) || !S_ISREG(found.st_mode)) return NO_FILE;
+  FILE *file = fopen(path, "rb");
+  if (!file) return NO_FILE;
+  size_t got = fread(head, 1, sizeof head, file);
+  fclose(file);
+  if (got == 0) return EMPTY_FILE;
+  return got == sizeof head && head[6] == 0 && head[7] == 0 && head[8] == '{' ? A_MODEL
+                                                                              : ANOTHER_FILE;
 }
 
 static inline int ends_with(const char *text, const char *end) {
   size_t n = strlen(text), m = strlen(end);
   return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-/* safetensors: eight bytes of a length, the high ones 0 as in no text, and a JSON object. A file of
- * that name is taken for one even if it is not, to be told what is wrong with it. */
-static inline file_kind kind_of_bytes(const char *path, const char *head, size_t got) {
-  if (ends_with(path, ".safetensors")) return A_MODEL;
-  if (got > 8 && head[6] == 0 && head[7] == 0 && head[8] == '{') return A_MODEL;
-  if (ends_with(path, ".u16") || ends_with(path, ".u32") || ends_with(path, ".bin"))
-    return A_TOKENS;
-  if (memchr(head, 0, got)) return BYTES;
-  return head[0] == '{' && strstr(head, "\"added_tokens\"") ? A_TOKENIZER : A_TEXT;
-}
-
-/* 0: it cannot be read. Only what can be read twice is looked at. */
-static inline file_kind kind_of(const char *path) {
-  char head[4096] = "";
-  struct stat found;
-  if (stat(path, &found)) return 0;
-  if (S_ISDIR(found.st_mode)) return A_FOLDER;
-  FILE *file = S_ISREG(found.st_mode) ? fopen(path, "rb") : NULL;
-  if (!file) return 0;
-  size_t got = fread(head, 1, sizeof head - 1, file);
-  fclose(file);
-  return kind_of_bytes(path, head, got);
-}
-
-/* Refuses a file that looks like another kind than those in `kinds`, which `wanted` names; what
- * cannot be read is left to its reader, who says why. */
-static inline void want(const char *path, int kinds, const char *wanted) {
-  int kind = (int)kind_of(path);
-  if (kind && !(kind & kinds))
-    die("%s: this looks like %s; %s is wanted here", path, kind_name(kind), wanted);
 }
 
 /* ---- writing ---- */

@@ -1,7 +1,7 @@
 /* Continues a text, and prints it as it is made. */
 #include "common.h"
 
-static const char *tokenizer_path = "tokenizer.json";
+static const char *tokenizer_path = "tokenizer.json", *weights = "f32", *config_path;
 static uint64_t threads, seed = 1, top_k = 0, tokens = 200;
 static double temperature = 0.8, top_p = 0.95;
 
@@ -13,6 +13,8 @@ static const option OPTIONS[] = {
     {"--top-k", COUNT, &top_k, "choose among so many likeliest; 0: all (0)"},
     {"--top-p", NUMBER, &top_p, "choose among the likeliest of this share; 1: all (0.95)"},
     {"--seed", COUNT, &seed, "another number, another text (1)"},
+    {"--weights", TEXT, &weights, "how the weights are held: f32, bf16 or int8 (f32)"},
+    {"--config", TEXT, &config_path, "the model's description, where its file has none"},
     {"--threads", COUNT, &threads, "0: as many as there are processors (0)"},
     {NULL, FLAG, NULL, NULL}};
 
@@ -58,7 +60,7 @@ static void feed(tpt_decoder *decoder, const story *s, size_t added, size_t room
   check(tpt_decoder_feed(decoder, s->ids + s->count - added, added, NULL));
 }
 
-static story start(const tpt_tokenizer *tokenizer, const char *prompt, uint64_t vocab) {
+static story start(const tpt_tokenizer *tokenizer, const char *prompt) {
   char *text = NULL;
   size_t length = 0;
   story s = {0};
@@ -67,7 +69,6 @@ static story start(const tpt_tokenizer *tokenizer, const char *prompt, uint64_t 
   else
     read_text("-", &text, &length), s.ids = encode(tokenizer, "-", text, length, &s.count);
   if (s.count == 0) die("the prompt is empty: give a few words to start from");
-  check_ids(tokenizer_path, s.ids, s.count, 0, vocab);
   if (prompt)
     fputs(prompt, stdout);
   else
@@ -79,24 +80,31 @@ static story start(const tpt_tokenizer *tokenizer, const char *prompt, uint64_t 
   return s;
 }
 
+static void check_call(void) {
+  want_range("--top-k", top_k, 0, INT32_MAX, "");
+  want_range("--tokens", tokens, 0, INT32_MAX, "");
+  if (top_p > 1) wrong_call("--top-p must be a number from 0 to 1, not %g", top_p);
+  check_weights(weights);
+}
+
 int main(int argc, char **argv) {
   const char *words[MAX_WORDS] = {0};
   int given = read_call(&PROGRAM, argc, argv, words);
-  if (top_k > INT32_MAX) wrong_call("--top-k is too large");
+  check_call();
   check_uses((file_use[]){{"MODEL", words[0], READS},
                           {"--tokenizer", tokenizer_path, READS},
+                          {"--config", config_path, READS},
                           {"the prompt", given > 1 ? NULL : "-", READS},
                           {NULL, NULL, READS}});
   tpt_context *context = make_context(threads);
-  tpt_model *model = load_model(context, words[0], NULL), *folded;
-  tpt_tokenizer *tokenizer = load_tokenizer(context, tokenizer_path);
+  tpt_model *model = load_described(context, words[0], config_path);
+  tpt_tokenizer *tokenizer = load_tokenizer_of(model, context, tokenizer_path);
   tpt_decoder *decoder;
-  check(tpt_model_fold(model, &folded)); /* the same logits, less work */
-  check(tpt_decoder_create(folded, 0, &decoder));
+  model = convert_model(model, weights); /* in f32 too: the same logits, less work */
+  check(tpt_decoder_create(model, 0, &decoder));
   check(tpt_decoder_set_sampling(decoder, temperature, (int32_t)top_k, top_p, seed));
-  size_t room = count_setting(tpt_model_config(folded), "model.max_seq_len");
-  story s = start(tokenizer, given > 1 ? words[1] : NULL,
-                  count_setting(tpt_model_config(model), "model.vocab_size"));
+  size_t room = count_setting(tpt_model_config(model), "model.max_seq_len");
+  story s = start(tokenizer, given > 1 ? words[1] : NULL);
   feed(decoder, &s, s.count, room);
   for (uint64_t i = 0; i < tokens; i++) {
     check(tpt_decoder_sample(decoder, &s.ids[s.count++]));
@@ -107,7 +115,6 @@ int main(int argc, char **argv) {
   free(s.ids);
   tpt_decoder_destroy(decoder);
   tpt_tokenizer_destroy(tokenizer);
-  tpt_model_destroy(folded);
   tpt_model_destroy(model);
   tpt_context_destroy(context);
   flush_output();

@@ -3,38 +3,45 @@
 #include "inspect_text.h"
 #include "json.h"
 
-static const char *format = "text";
+static const char *format = "text", *config_path;
 static uint64_t batch, seq, threads;
 static int ascii;
 
 static const option OPTIONS[] = {
     {"--format", TEXT, &format, "text, csv or json (text)"},
-    {"--batch", COUNT, &batch, "sequences of TOKENS to measure on (train.batch)"},
-    {"--seq", COUNT, &seq, "tokens of a sequence (train.seq_len)"},
+    {"--batch", COUNT, &batch, "sequences of TOKENS to measure on; 0: train.batch (0)"},
+    {"--seq", COUNT, &seq, "tokens of a sequence; 0: train.seq_len (0)"},
     {"--ascii", FLAG, &ascii, "draw with letters and signs alone"},
+    {"--config", TEXT, &config_path, "the model's description, where its file has none"},
     {"--threads", COUNT, &threads, "0: as many as there are processors (0)"},
     {NULL, FLAG, NULL, NULL}};
 
 static const program PROGRAM = {
     "inspect",
     "[options] MODEL [TOKENS]",
-    "Shows the DC profile and the rotation angles of a model. With TOKENS, a .u16 or .u32 file, "
-    "it\n"
-    "also measures the phases of the residual stream on sequences drawn from the file, always the\n"
-    "same ones.",
+    "Shows the DC profile and the rotation angles of a model. With TOKENS, a .u16, .bin or .u32\n"
+    "file, it also measures the phases of the residual stream on sequences drawn from the file,\n"
+    "always the same ones.",
     OPTIONS,
     1,
     2};
 
-enum { SEED = 1 }; /* of the sequences: two models are measured on the same ones */
-
 /* ---- measuring ---- */
 
-static void set_count(tpt_config *config, const char *key, uint64_t value) {
-  char text[32];
-  if (!value) return;
-  snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-  check(tpt_config_set(config, key, text));
+enum { SEED = 1 }; /* of the sequences: two models are measured on the same ones */
+
+static void check_batch(tpt_status status) {
+  if (status != TPT_OK) wrong_call("--batch: %s", tpt_error_message());
+}
+
+/* The description's sizes where none were given. */
+static void choose_sizes(tpt_config *config) {
+  want_range("--seq", seq, 0, count_setting(config, "model.max_seq_len"), " (model.max_seq_len)");
+  if (!seq) seq = count_setting(config, "train.seq_len");
+  if (!batch) batch = count_setting(config, "train.batch");
+  check(set_count(config, "train.seq_len", seq));
+  check_batch(set_count(config, "train.batch", batch));
+  check_batch(tpt_config_check(config));
 }
 
 /* A trainer keeps the stream at every point. Its matrix products are those of float32. */
@@ -42,13 +49,9 @@ static tpt_trainer *make_trainer(tpt_model *model) {
   tpt_config *config;
   tpt_trainer *trainer;
   check(tpt_config_copy(tpt_model_config(model), &config));
-  set_count(config, "train.batch", batch);
-  set_count(config, "train.seq_len", seq);
+  choose_sizes(config);
   check(tpt_config_set(config, "train.recompute", "none"));
   check(tpt_config_set(config, "train.precision", "f32"));
-  check(tpt_config_check(config));
-  batch = count_setting(config, "train.batch");
-  seq = count_setting(config, "train.seq_len");
   check(tpt_trainer_create(model, config, &trainer));
   tpt_config_destroy(config);
   return trainer;
@@ -108,32 +111,31 @@ static void show_json(const geometry *g, const char *model, const char *tokens) 
 
 static void show_csv(const geometry *g, const char *model, const char *tokens) {
   (void)model, (void)tokens;
-  puts("measure,point,layer,phase,index,value");
-  for (int i = 0; i < MEASURES; i++) csv_measure(stdout, g, &measures[i]);
+  csv_measures(stdout, g);
 }
 
 typedef void show_format(const geometry *g, const char *model, const char *tokens);
 
-static show_format *find_format(void) {
-  static const struct {
-    const char *name;
-    show_format *show;
-  } FORMATS[] = {{"text", show_text}, {"csv", show_csv}, {"json", show_json}};
-  for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++)
-    if (strcmp(format, FORMATS[i].name) == 0) return FORMATS[i].show;
-  wrong_call("--format must be text, csv or json, not '%s'", format);
+static show_format *check_call(const char *tokens) {
+  static show_format *const SHOW[] = {show_text, show_csv, show_json};
+  show_format *show =
+      SHOW[want_choice("--format", format, (const char *const[]){"text", "csv", "json", NULL})];
+  if (show != show_text)
+    refuse_idle((const char *const[]){"--ascii", NULL}, "with csv and json: nothing is drawn");
+  if (!tokens) refuse_idle((const char *const[]){"--batch", "--seq", NULL}, "without TOKENS");
+  return show;
 }
 
 int main(int argc, char **argv) {
   const char *words[2] = {0};
   read_call(&PROGRAM, argc, argv, words);
-  show_format *show = find_format();
-  if (!words[1] && (batch || seq))
-    wrong_call("--batch and --seq are of TOKENS, which is not given");
-  check_uses(
-      (file_use[]){{"MODEL", words[0], READS}, {"TOKENS", words[1], READS}, {NULL, NULL, READS}});
+  show_format *show = check_call(words[1]);
+  check_uses((file_use[]){{"MODEL", words[0], READS},
+                          {"TOKENS", words[1], READS},
+                          {"--config", config_path, READS},
+                          {NULL, NULL, READS}});
   tpt_context *context = make_context(threads);
-  tpt_model *model = load_model(context, words[0], NULL);
+  tpt_model *model = load_described(context, words[0], config_path);
   tpt_trainer *trainer = words[1] ? run_forward(context, model, words[1]) : NULL;
   geometry g = geometry_open(model);
   if (trainer) geometry_of_stream(&g, trainer, seq, 1);

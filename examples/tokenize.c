@@ -11,7 +11,7 @@ static const option OPTIONS[] = {
     {"--vocab", COUNT, &vocab, "how many tokens bpe and words may use (2048)"},
     {"--save", TEXT, &save, "where the new tokenizer goes (tokenizer.json)"},
     {"--force", FLAG, &force, "replace a tokenizer that is there"},
-    {"--tokenizer", TEXT, &existing, "use this tokenizer.json and make none"},
+    {"--tokenizer", TEXT, &existing, "use this tokenizer.json, in place of the four above"},
     {"--out", TEXT, &out, "the token file, without its ending (tokens)"},
     {NULL, FLAG, NULL, NULL}};
 
@@ -50,27 +50,42 @@ static void check_new(const char *part) {
 
 /* Before any work: nothing that is read is written, and all can be written.
  *   wide      whether ids may need 32 bits */
-static void check_files(const char **texts, int count, int wide) {
+static void check_files(const texts *t, int wide) {
   target to;
   name_target(&to, wide);
   file_use uses[MAX_WORDS + 5] = {{"--tokenizer", existing, READS},
                                   {"--save", existing ? NULL : save, REPLACES},
                                   {"--out", to.path, REPLACES},
                                   {"the unfinished tokens", to.part, REPLACES}};
-  for (int i = 0; i < count; i++) uses[4 + i] = (file_use){"TEXT", texts[i], READS};
+  for (int i = 0; i < t->count; i++) uses[4 + i] = (file_use){"TEXT", t->paths[i], READS};
   check_uses(uses);
   check_new(to.part);
 }
 
-static tpt_status make(const char *text, size_t length, tpt_tokenizer **tokenizer) {
-  if (strcmp(kind, "bpe") == 0) return tpt_tokenizer_bpe(NULL, text, length, vocab, tokenizer);
-  if (strcmp(kind, "words") == 0) return tpt_tokenizer_words(NULL, text, length, vocab, tokenizer);
-  return tpt_tokenizer_bytes(NULL, tokenizer);
+/* ---- the tokenizer ---- */
+
+enum { BYTE_VALUES = 256 };
+
+static tpt_status make_bytes(tpt_context *context, const char *text, size_t length, size_t size,
+                             tpt_tokenizer **tokenizer) {
+  (void)text, (void)length, (void)size;
+  return tpt_tokenizer_bytes(context, tokenizer);
 }
 
-static void check_kind(void) {
-  if (strcmp(kind, "bpe") && strcmp(kind, "words") && strcmp(kind, "bytes"))
-    wrong_call("--kind must be bpe, words or bytes, not '%s'", kind);
+static tpt_status (*make)(tpt_context *, const char *, size_t, size_t, tpt_tokenizer **);
+
+/* Sets `make`. */
+static void check_call(void) {
+  enum { BPE, WORDS, BYTES };
+  size_t which = want_choice("--kind", kind, (const char *const[]){"bpe", "words", "bytes", NULL});
+  if (existing)
+    refuse_idle((const char *const[]){"--kind", "--vocab", "--save", "--force", NULL},
+                "with --tokenizer: no tokenizer is made");
+  if (which == BPE) want_range("--vocab", vocab, BYTE_VALUES, INT32_MAX, " for bpe");
+  if (which == WORDS) want_range("--vocab", vocab, 1, INT32_MAX, "");
+  if (which == BYTES)
+    refuse_idle((const char *const[]){"--vocab", NULL}, "with --kind bytes: one token each");
+  make = which == BPE ? tpt_tokenizer_bpe : which == WORDS ? tpt_tokenizer_words : make_bytes;
 }
 
 static void write_ids(const char *path, const int32_t *ids, size_t count, size_t width) {
@@ -102,28 +117,29 @@ static void keep(const tpt_tokenizer *tokenizer, const target *to, const int32_t
 }
 
 int main(int argc, char **argv) {
-  const char *words[MAX_WORDS] = {0};
-  int texts = read_call(&PROGRAM, argc, argv, words);
-  char *text = NULL;
+  texts t = {0};
+  t.count = read_call(&PROGRAM, argc, argv, t.paths);
+  check_call();
   target to;
-  size_t length = 0, count, size = (size_t)vocab;
-  check_kind();
+  size_t count, size = make == make_bytes ? BYTE_VALUES : (size_t)vocab;
   tpt_tokenizer *tokenizer = existing ? load_tokenizer(NULL, existing) : NULL;
   if (existing) check(tpt_tokenizer_vocab_size(tokenizer, &size));
-  check_files(words, texts, size > NARROW);
-  for (int i = 0; i < texts; i++) read_text(words[i], &text, &length);
-  if (!existing) check_texts(words, texts, make(text, length, &tokenizer));
+  check_files(&t, size > NARROW);
+  read_texts(&t);
+  refuse_empty(&t, t.length, "the text is empty");
+  if (!existing) check_texts(&t, make(NULL, t.text, t.length, size, &tokenizer));
   check(tpt_tokenizer_vocab_size(tokenizer, &size));
-  check_files(words, texts, size > NARROW); /* a new one can be smaller than was asked for */
+  check_files(&t, size > NARROW); /* a new one can be smaller than was asked for */
   int32_t *ids;
-  check_texts(words, texts, try_encode(tokenizer, text, length, &ids, &count));
+  check_texts(&t, try_encode(tokenizer, t.text, t.length, &ids, &count));
+  refuse_empty(&t, count, "the tokenizer makes no token of it");
   name_target(&to, size > NARROW);
   keep(tokenizer, &to, ids, count, size > NARROW ? 4 : 2);
-  printf("%s: %zu tokens of %zu bytes, %.2f bytes a token\n", to.path, count, length,
-         count ? (double)length / (double)count : 0.0);
+  printf("%s: %zu tokens of %zu bytes, %.2f bytes a token\n", to.path, count, t.length,
+         (double)t.length / (double)count);
   printf("%s: %zu tokens to choose from (model.vocab_size)\n", existing ? existing : save, size);
   free(ids);
-  free(text);
+  free(t.text);
   tpt_tokenizer_destroy(tokenizer);
   flush_output();
   return 0;

@@ -171,6 +171,8 @@ tpt_status tpt_decoder_position(const tpt_decoder *decoder, size_t *position);
 tpt_status tpt_decoder_set_sampling(tpt_decoder *decoder, double temperature, int32_t top_k,
                                     double top_p, uint64_t seed);
 tpt_status tpt_decoder_sample(tpt_decoder *decoder, int32_t *token);
+tpt_status tpt_decoder_generate(tpt_decoder *decoder, int32_t stop, int32_t *tokens,
+                                size_t count, size_t *made);
 tpt_status tpt_dataset_open(tpt_context *context, const char *path, tpt_dataset **dataset);
 tpt_status tpt_dataset_from_tokens(tpt_context *context, const int32_t *tokens,
                                    size_t count, tpt_dataset **dataset);
@@ -1309,6 +1311,21 @@ function Decoder:sample()
   return token[0]
 end
 
+-- Samples and feeds, `count` times in one call, or until the id `stop` (may be nil) has come: the tokens, an array. The
+-- table `into` (may be nil) is given them too, also where the call fails.
+function Decoder:generate(count, stop, into)
+  local handle, made = use(self, Decoder), size_box()
+  local tokens = array("int32_t", math.min(size(count, "count"), self.room))
+  if into ~= nil then named(into, "into") end
+  local status = C.tpt_decoder_generate(handle, int32(stop or -1, "stop"), tokens.values_, count, made)
+  tokens.count_ = tonumber(made[0])
+  if into then
+    for i = 0, tokens.count_ - 1 do into[#into + 1] = tokens.values_[i] end
+  end
+  check(status, self)
+  return tokens
+end
+
 -- ---- data ----
 
 -- path: a .u16, .bin or .u32 file.
@@ -1439,12 +1456,12 @@ function Tokenizer:token(id)
   return text_of(self, function(...) return C.tpt_tokenizer_token(handle, id, ...) end)
 end
 
--- ---- generation ----
+-- ---- a stream of tokens ----
 
--- for token, piece in decoder:generate {prompt =, tokenizer =, tokens =, stop =} do: feeds the prompt (ids, or text with
+-- for token, piece in decoder:stream {prompt =, tokenizer =, tokens =, stop =} do: feeds the prompt (ids, or text with
 -- a tokenizer; may be nil), then samples and feeds until there are `tokens` of them (nil: until the room is full) or the
 -- id `stop`, which is not fed. piece, with a tokenizer: what the token adds to the text, "" within a character.
-function Decoder:generate(options)
+function Decoder:stream(options)
   use(self, Decoder)
   named(options, "options")
   local tokenizer, left, prompt = options.tokenizer, options.tokens or math.huge, options.prompt or {}

@@ -218,7 +218,13 @@ export interface Sampling {
   topP?: number;
   seed?: Uint64;
 }
-export interface GenerateOptions extends Signal {
+export interface GenerateOptions {
+  /** Ends the call once it has come, and is the last that is made. */
+  stop?: number;
+  /** Is given what is made, also where the call fails. */
+  into?: number[];
+}
+export interface PiecesOptions extends Signal {
   count?: number;
   stop?: Iterable<number>;
 }
@@ -246,8 +252,12 @@ export declare class Decoder extends Handle {
   position(): number;
   setSampling(sampling?: Sampling): void;
   sample(): number;
-  generate(tokenizer: Tokenizer, prompt: Tokens, options?: GenerateOptions): AsyncGenerator<Piece, void, undefined>;
-  stream(tokenizer: Tokenizer, prompt: Tokens, options?: GenerateOptions): Readable;
+  /** Samples a token and feeds it, `count` times in one call. A failure loses nothing; a later call goes on. */
+  generate(count: number, options?: GenerateOptions & Signal): Promise<Int32Array>;
+  generateSync(count: number, options?: GenerateOptions): Int32Array;
+  /** Feeds a prompt, then gives what it samples and feeds, one by one. */
+  pieces(tokenizer: Tokenizer, prompt: Tokens, options?: PiecesOptions): AsyncGenerator<Piece, void, undefined>;
+  stream(tokenizer: Tokenizer, prompt: Tokens, options?: PiecesOptions): Readable;
 }
 
 export interface Batch {

@@ -17,27 +17,14 @@ import time
 from pathlib import Path
 
 from check_examples import TINY, TOOLS, Tools, small_text
+import refused
 from parts import expect, run_parts
+from refused import contents, refuses
 
 SMALL = ["3pt-5m", "t.u16", *TINY, "train.steps=8"]
 LONG = ["3pt-5m", "t.u16", *TINY, "train.steps=4000000", "--seconds", "2"]
 NOBODY = 65534
 skipped = []
-
-
-def contents(folder):
-    return {path: path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
-
-
-def refuses(tools, words, *wanted, status=1, text=None):
-    """The message has all that is wanted, and every file is as it was."""
-    before = contents(tools.work)
-    shown = tools.run(*words, status=status, text=text)
-    for part in wanted:
-        expect(part in shown, f"{' '.join(words)}: no '{part}' in\n{shown}")
-    after = contents(tools.work)
-    changed = sorted(path.name for path in before.keys() | after.keys() if before.get(path, 0) != after.get(path, 0))
-    expect(not changed, f"{' '.join(words)}: refused, and these changed: {changed}")
 
 
 def prepare(tools):
@@ -63,7 +50,6 @@ def calls(tools):
     refuses(tools, ["train", *SMALL, "--threads="], "--threads must be a whole number", status=2)
     refuses(tools, ["tokenize", "--kind=none", "text"], "--kind must be", status=2)
     refuses(tools, ["inspect", "m.safetensors", "--format=yaml"], "--format must be text, csv or json, not 'yaml'", status=2)
-    refuses(tools, ["inspect", "m.safetensors", "--seq", "4"], "--batch and --seq are of TOKENS", status=2)
     refuses(tools, ["evaluate", "m.safetensors", "--text", "text", "--tokens", "t.u16"], "one of them", status=2)
     shown = tools.run("generate", "--tokenizer=t.json", "--tokens=2", "m.safetensors", "--", "- so")
     expect(shown.startswith("- so"), f"a prompt after -- gave {shown!r}")
@@ -113,26 +99,26 @@ def same_files(tools):
 
 
 def wrong_files(tools):
-    """A file of another kind is called what it looks like; the file comes first in the message."""
+    """A file of another kind is called what it looks like, in the library's words; the file comes first."""
     train = ["train", "--out", "n.safetensors"]
     for words, *wanted in (
-            (["evaluate", "text", "--text", "m.safetensors"], "evaluate: text: this looks like a text", "a model file"),
+            (["evaluate", "text", "--text", "m.safetensors"], "evaluate: text: ", "a safetensors file is wanted, this looks like text"),
             (["evaluate", "m.safetensors", "--text", "m.safetensors", "--tokenizer", "t.json"],
-             "evaluate: m.safetensors: this looks like a model file", "a text is wanted"),
-            (["evaluate", "m.safetensors", "--text", "text", "--tokenizer", "t.u16"], "t.u16: this looks like a token file"),
-            (["evaluate", "m.safetensors", "--tokens", "text"], "text: this looks like a text; a token file"),
-            (["generate", "t.json", "x"], "t.json: this looks like a tokenizer.json; a model file"),
-            (["inspect", "t.u16"], "inspect: t.u16: this looks like a token file; a model file"),
-            (["inspect", "m.safetensors", "t.json"], "t.json: this looks like a tokenizer.json; a token file is wanted"),
+             "evaluate: m.safetensors: text is not UTF-8 at byte", "text is wanted, this looks like a safetensors file"),
+            (["evaluate", "m.safetensors", "--text", "text", "--tokenizer", "t.u16"], "t.u16: ",
+             "a tokenizer.json is wanted, this looks like binary data"),
+            (["evaluate", "m.safetensors", "--tokens", "text"], "text: ", "a token file is wanted, this looks like text"),
+            (["generate", "t.json", "x"], "t.json: ", "a safetensors file is wanted, this looks like a tokenizer.json"),
+            (["inspect", "t.u16"], "inspect: t.u16: ", "a safetensors file is wanted, this looks like binary data"),
+            (["inspect", "m.safetensors", "t.json"], "t.json: ", "a token file is wanted, this looks like a tokenizer.json"),
             (["inspect", "m.safetensors", "absent.u16"], "inspect: absent.u16: cannot open"),
-            (["inspect", "m.safetensors", "t.u16", "--seq=17"], "train.seq_len is 17", "model.max_seq_len"),
             (["generate", "m.safetensors", "x", "--tokenizer", "m.safetensors"], "a tokenizer.json is wanted"),
-            (["tokenize", "m.safetensors"], "m.safetensors: this looks like a model file", "a text is wanted"),
-            (["tokenize", "--tokenizer", "t.json", "text", "t.u16"], "t.u16: this looks like a token file"),
-            ([*train, "t.u16", "my.yaml"], "t.u16: this looks like a token file; a description"),
-            ([*train, "t.json", "t.u16"], "t.json: this looks like a tokenizer.json"),
-            ([*train, "3pt-5m", "m.safetensors"], "m.safetensors: this looks like a model file", "a token file is wanted"),
-            ([*train, "folder", "t.u16"], "folder: this looks like a folder"),
+            (["tokenize", "--save=n.json", "m.safetensors"], "m.safetensors: text is not UTF-8", "this looks like a safetensors file"),
+            (["tokenize", "--tokenizer", "t.json", "text", "m.safetensors"], "tokenize: m.safetensors: text is not UTF-8 at byte"),
+            ([*train, "t.u16", "my.yaml"], "t.u16: ", "a description (YAML) is wanted, this looks like binary data"),
+            ([*train, "t.json", "t.u16"], "t.json: ", "this looks like a tokenizer.json"),
+            ([*train, "3pt-5m", "m.safetensors"], "m.safetensors: ", "a token file is wanted, this looks like a safetensors file"),
+            ([*train, "folder", "t.u16"], "folder: cannot read (it is a folder)"),
             (["describe", "absent.yaml"], "describe: absent.yaml: there is no such file", "presets: 3pt-5m"),
             (["describe", "text/x"], "describe: text/x: cannot be read: Not a directory"),
             (["tokenize", "absent"], "tokenize: absent: cannot be read: No such file"),
@@ -156,10 +142,6 @@ def foreign_tokens(tools):
     refuses(tools, ["inspect", "m.safetensors", "last.u16"], "last.u16: token 70000 is 999", "vocab_size is 270")
     (tools.work / "few.u16").write_bytes(struct.pack("<4H", 1, 2, 3, 4))
     refuses(tools, ["inspect", "m.safetensors", "few.u16"], "inspect: few.u16: ", "17")
-    tools.run("tokenize", "--vocab", "290", "--save", "more.json", "--out", "more", "text")
-    words = ["--tokenizer", "more.json", "m.safetensors"]
-    refuses(tools, ["evaluate", *words, "--text", "text"], "more.json: token ", "vocab_size is 270")
-    refuses(tools, ["generate", *words, (tools.work / "text").read_text()[:300]], "more.json: token ", "vocab_size is 270")
 
 
 def nowhere_to_write(tools):
@@ -337,8 +319,9 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    run_parts((prepare, calls, same_files, wrong_files, foreign_tokens, nowhere_to_write, full_disk, lost_place, not_finite,
-               further, without_rights, narrow_terminals), Tools(Path(sys.argv[1]).resolve(), work), skipped=skipped)
+    run_parts((prepare, calls, same_files, wrong_files, *refused.PARTS, foreign_tokens, nowhere_to_write, full_disk,
+               lost_place, not_finite, further, without_rights, narrow_terminals),
+              Tools(Path(sys.argv[1]).resolve(), work), skipped=skipped)
 
 
 if __name__ == "__main__":

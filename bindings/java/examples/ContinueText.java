@@ -23,15 +23,13 @@ public class ContinueText {
 
   public static void main(String[] args) {
     String prompt = "Three";
-    int[] added = new int[ADDED];
     try (var tokenizer = Tokenizer.bytes(); var config = Config.parse(YAML);
         var model = Model.create(config, 1)) {
       learn(model, tokenizer.encode("Three phases turn and sum to zero. ".repeat(4)));
       try (var decoder = Decoder.create(model)) {
         decoder.feed(tokenizer.encode(prompt));
-        for (int i = 0; i < ADDED; i++) decoder.feed(added[i] = decoder.sample());
+        System.out.println(prompt + "|" + tokenizer.decode(decoder.generate(ADDED)));
       }
-      System.out.println(prompt + "|" + tokenizer.decode(added));
     }
   }
 }

@@ -25,7 +25,7 @@ train: {batch: 4, steps: 1000, warmup: 1, lr: 1e-2}
 local tokenizer = tpt.Tokenizer.bytes()
 local model = tpt.Model.create(config, 1)
 learn(model, tokenizer:encode(("Three phases turn and sum to zero. "):rep(4)))
-local decoder, added = tpt.Decoder.create(model), {}
-for id in decoder:generate {prompt = prompt, tokenizer = tokenizer, tokens = ADDED} do added[#added + 1] = id end
-print(prompt .. "|" .. tokenizer:decode(added))
+local decoder = tpt.Decoder.create(model)
+decoder:feed(tokenizer:encode(prompt))
+print(prompt .. "|" .. tokenizer:decode(decoder:generate(ADDED)))
 for _, object in ipairs {decoder, model, config, tokenizer} do object:close() end

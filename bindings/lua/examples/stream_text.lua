@@ -28,7 +28,7 @@ learn(model, tokenizer:encode(("Three phases turn · sum to zero · "):rep(4)))
 local decoder = tpt.Decoder.create(model)
 decoder:set_sampling {temperature = 0.5, top_k = 4, top_p = 0.9, seed = 7}
 io.write(prompt, "|")
-for _, piece in decoder:generate {prompt = prompt, tokenizer = tokenizer} do
+for _, piece in decoder:stream {prompt = prompt, tokenizer = tokenizer} do
   io.write(piece, "|")
   io.flush()
 end

@@ -59,9 +59,9 @@ local function continue(decoder, count)
 end
 
 -- By the iterator, which must give the same.
-local function generated(decoder, options)
+local function streamed(decoder, options)
   local ids = {}
-  for id in decoder:generate(options) do ids[#ids + 1] = id end
+  for id in decoder:stream(options) do ids[#ids + 1] = id end
   return ids
 end
 
@@ -71,14 +71,23 @@ local function sampling(inputs)
           seed = support.read_u64(s.seed)}
 end
 
-local function sampled(model, inputs, prompt, results)
-  local decoder, copy = tpt.Decoder.create(model), tpt.Decoder.create(model)
+local function prompted(model, inputs, prompt)
+  local decoder = tpt.Decoder.create(model)
   decoder:set_sampling(sampling(inputs))
   decoder:feed(prompt)
+  return decoder
+end
+
+local STOP_AT = 8 -- of a table from 1
+
+local function sampled(model, inputs, prompt, results)
+  local decoder, copy = prompted(model, inputs, prompt), tpt.Decoder.create(model)
   decoder:copy(copy)
   results.sampled, results.copied = continue(decoder, inputs.sampled), continue(copy, inputs.sampled)
   decoder:rewind(0)
-  results.resampled = generated(decoder, {prompt = prompt, tokens = inputs.sampled})
+  results.resampled = streamed(decoder, {prompt = prompt, tokens = inputs.sampled})
+  local other = prompted(model, inputs, prompt)
+  results.generated = other:generate(inputs.sampled, results.sampled[STOP_AT]):table()
 end
 
 local function many(model, tokenizer, inputs)

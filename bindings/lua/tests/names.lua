@@ -71,6 +71,7 @@ return {
   tpt_decoder_position = "Decoder.position",
   tpt_decoder_set_sampling = "Decoder.set_sampling",
   tpt_decoder_sample = "Decoder.sample",
+  tpt_decoder_generate = "Decoder.generate",
   tpt_dataset_open = "Dataset.open",
   tpt_dataset_from_tokens = "Dataset.from_tokens",
   tpt_dataset_destroy = "Dataset.close",

@@ -1,7 +1,7 @@
 -- luajit run.lua OUT [PART]: runs the tests (those whose name has PART in it), one line a test to OUT.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 
-local FILES = {"interface", "conformance", "programs", "values", "lifetimes", "callbacks", "library", "reached"}
+local FILES = {"interface", "conformance", "programs", "values", "generate", "lifetimes", "callbacks", "library", "reached"}
 
 local function line_of(name, fine, why)
   if fine then return "pass " .. name end

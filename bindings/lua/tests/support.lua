@@ -134,11 +134,23 @@ function support.close_all(all)
   for _, object in pairs(all) do object:close() end
 end
 
--- Pages of the process, in KiB.
-function support.resident()
+-- ---- memory ----
+
+ffi.cdef [[
+struct tpt_test_mallinfo2 { size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost; };
+struct tpt_test_mallinfo2 mallinfo2(void);
+void *malloc(size_t bytes);
+]]
+
+-- Bytes that C's malloc, in all its arenas, and Lua have given out. Not resident memory: where the collector frees in an
+-- order of its own, freed blocks lie between living ones and their pages come and go by megabytes.
+function support.in_use()
+  local known, mallinfo2 = pcall(function() return ffi.C.mallinfo2 end)
+  if not known then support.skip "malloc's bytes in use are known by glibc 2.33 and later only" end
   collectgarbage()
   collectgarbage()
-  return tonumber(support.read("/proc/self/statm"):match "^%d+ (%d+)") * 4
+  local info = mallinfo2()
+  return tonumber(info.uordblks + info.hblkhd) + collectgarbage "count" * 1024
 end
 
 return support

@@ -63,7 +63,7 @@ local tests = {
     for _, options in ipairs {"a", 1, true} do
       local d, all = decoder(), support.everything()
       raises("TPT_E_ARGUMENT", d.set_sampling, d, options)
-      raises("TPT_E_ARGUMENT", d.generate, d, options)
+      raises("TPT_E_ARGUMENT", d.stream, d, options)
       raises("TPT_E_ARGUMENT", all.context.set_allocator, all.context, options)
     end
     raises("TPT_E_ARGUMENT", decoder().set_sampling, decoder(), nil)
@@ -190,11 +190,11 @@ local tests = {
     has(raises("TPT_E_ARGUMENT", tpt.Model.create, all.config, 1, all.config).message, "context is a table")
     raises("TPT_E_ARGUMENT", all.decoder.copy, all.decoder, all.model)
   end},
-  {"generate: prompt as text, ids or fed before; count, stop, the end of the room", function()
+  {"stream: prompt as text, ids or fed before; count, stop, the end of the room", function()
     local function run(options, d)
       d = d or decoder()
       local ids, pieces = {}, {}
-      for id, piece in d:generate(options) do ids[#ids + 1], pieces[#pieces + 1] = id, piece end
+      for id, piece in d:stream(options) do ids[#ids + 1], pieces[#pieces + 1] = id, piece end
       return ids, pieces, d
     end
     local bytes = tpt.Tokenizer.bytes()

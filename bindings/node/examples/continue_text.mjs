@@ -21,11 +21,6 @@ for (let step = 0; step < STEPS; step++) {
 }
 
 const decoder = await Decoder.create(model);
-const added = [];
 await decoder.feed(await tokenizer.encode(PROMPT));
-for (let i = 0; i < ADDED; i++) {
-  added.push(decoder.sample());
-  await decoder.feed([added[i]]);
-}
-console.log(`${PROMPT}|${await tokenizer.decode(added)}`);
+console.log(`${PROMPT}|${await tokenizer.decode(await decoder.generate(ADDED))}`);
 for (const handle of [decoder, optimizer, trainer, model, data, tokenizer, config]) handle.close();

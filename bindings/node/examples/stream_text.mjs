@@ -24,7 +24,7 @@ const decoder = await Decoder.create(model);
 decoder.setSampling({ temperature: 0.5, topK: 4, topP: 0.9, seed: 7 });
 const prompt = await tokenizer.encode(PROMPT);
 process.stdout.write(`${PROMPT}|`);
-for await (const { text } of decoder.generate(tokenizer, prompt, { count: SEQ - prompt.length }))
+for await (const { text } of decoder.pieces(tokenizer, prompt, { count: SEQ - prompt.length }))
   process.stdout.write(`${text}|`);
 process.stdout.write('\n');
 for (const handle of [decoder, optimizer, trainer, model, data, tokenizer, config]) handle.close();

@@ -15,7 +15,9 @@ const NOT_REPEATED = new Set(['tpt_trainer_logits', 'tpt_trainer_loss', 'tpt_tra
 
 /* One call to make. An argument that is a handle is its Cell (null for none). `done` reads the results
  * after success; where it gives a Plan, that one is carried out next (a text that needs more room).
- * more: cells in use that are no arguments of their own, each alone. */
+ * more: cells in use that are no arguments of their own, each alone. `ended`, where there is one, is told of
+ * every end, before anything is returned, thrown or repeated. A plan may be kept for a next call of the same:
+ * what it uses is looked up once. */
 class Plan {
   constructor(name, args, done = () => undefined, more = []) {
     this.name = name;
@@ -24,6 +26,8 @@ class Plan {
     this.first = args[0] instanceof Cell ? args[0] : more[0] ?? null;
     this.cells = [...args.filter(argument => argument instanceof Cell), ...more];
     this.more = more;
+    this.used = null; // what uses() gives
+    this.ready = null; // on this thread: the function and its values
   }
 
   get context() {
@@ -32,13 +36,17 @@ class Plan {
 
   /* Cells and whether each is taken alone. */
   uses() {
+    return (this.used ??= this.findUses());
+  }
+
+  findUses() {
     const letters = declared.functions[this.name][2];
     const uses = new Map();
     this.args.forEach((argument, i) => {
       if (argument instanceof Cell) addWithParents(uses, this.name, argument, letters[i] === 'x');
     });
     for (const cell of this.more) addWithParents(uses, this.name, cell, true);
-    return uses;
+    return [...uses];
   }
 
   /* Several asynchronous calls may share the first handle; alone is one that takes it for itself. */
@@ -48,6 +56,12 @@ class Plan {
 
   repeatable() {
     return !NOT_REPEATED.has(this.name);
+  }
+
+  /* Calls the library on this thread. */
+  carryOut() {
+    this.ready ??= { run: native()[this.name], values: this.values() };
+    return this.ready.run(...this.ready.values);
   }
 
   /* As koffi takes them: the address of a handle, 0 for none. */
@@ -74,14 +88,13 @@ function finish(plan, run, status, text) {
     throw run.thrown.error;
   }
   if (status === 0) return value;
-  plan.failed?.(status);
   throw new TptError(status, text);
 }
 
 function take(plan) {
   const uses = plan.uses();
   try {
-    plan.cells.forEach(refuseClosed);
+    for (const cell of plan.cells) refuseClosed(cell);
     hold(plan.name, uses);
   } catch (error) {
     for (const cell of plan.cells) cell.reap();
@@ -97,7 +110,8 @@ function attemptSync(plan) {
   const run = { plan, sync: true };
   context?.calls.begin(run);
   try {
-    const status = native()[plan.name](...plan.values());
+    const status = plan.carryOut();
+    plan.ended?.(status);
     return finish(plan, run, status, status === 0 ? '' : native().tpt_error_message());
   } finally {
     context?.calls.end(run);
@@ -149,6 +163,7 @@ async function onAnotherThread(plan) {
   await gate.enter();
   try {
     const status = await start(plan.name, plan.values());
+    plan.ended?.(status);
     return { status, text: status === 0 || !plan.first ? '' : errorOf(plan.first.address) };
   } finally {
     gate.leave();
@@ -210,15 +225,16 @@ function signalOf(options) {
 }
 
 /* Adds a method to a class or its prototype in two forms: NAME gives a promise and takes a signal
- * in its options, which are the last argument; NAMESync returns the value. */
-function both(target, name, plan) {
+ * in its options, which are the last argument; NAMESync returns the value. `kept`, where there is one, gives
+ * NAMESync a plan that was made before, or null. */
+function both(target, name, plan, kept = null) {
   const define = (key, value) => Object.defineProperty(target, key, { value, configurable: true, writable: true });
   define(name, async function (...args) {
     const signal = signalOf(args.at(-1));
     return call(plan.apply(this, args), signal);
   });
   define(`${name}Sync`, function (...args) {
-    return callSync(plan.apply(this, args));
+    return callSync(kept?.apply(this, args) ?? plan.apply(this, args));
   });
 }
 

@@ -9,7 +9,7 @@ const { native } = require('./native.js');
 class Calls {
   constructor(cell) {
     this.cell = cell;
-    this.running = new Set();
+    this.running = [];
     this.wanted = false; // what the user set by Context.cancel
     this.cancelling = null; // while an abort is under way: { promise, resolve }
   }
@@ -20,13 +20,15 @@ class Calls {
 
   /* A call on this thread is not the one that an abort means: it runs as if there were none. */
   begin(run) {
-    this.running.add(run);
+    this.running.push(run);
     if (run.sync && this.cancelling) this.set(this.wanted);
   }
 
   end(run) {
-    this.running.delete(run);
-    const runs = [...this.running];
+    if (this.running.at(-1) === run) this.running.pop();
+    else this.running.splice(this.running.indexOf(run), 1);
+    const runs = this.running;
+    if (!this.cancelling && runs.length === 0) return;
     if (this.cancelling && run.sync && !runs.some(one => one.sync)) this.set(true);
     if (this.cancelling && !runs.some(one => one.aborted)) this.stop();
     if (!this.cancelling && runs.some(one => one.aborted)) this.tryCancel();
@@ -38,7 +40,7 @@ class Calls {
   }
 
   tryCancel() {
-    const others = [...this.running].filter(run => !run.aborted && !run.sync);
+    const others = this.running.filter(run => !run.aborted && !run.sync);
     if (this.cancelling || others.some(run => !run.plan.repeatable())) return;
     for (const run of others) run.hit = true;
     this.cancelling = {};
@@ -64,7 +66,7 @@ class Calls {
 
   /* The call that a callback belongs to: one on this thread, else the one with this handle. */
   of(address) {
-    const runs = [...this.running];
+    const runs = this.running;
     return runs.findLast(run => run.sync) ?? runs.find(run => run.plan.first.address === address) ?? runs[0];
   }
 }

@@ -87,7 +87,7 @@ function release(uses) {
     if (alone) cell.alone = false;
     else cell.shared--;
   }
-  for (const cell of uses.keys()) cell.reap();
+  for (const [cell] of uses) cell.reap();
 }
 
 module.exports = { Cell, addWithParents, refuseClosed, hold, release };

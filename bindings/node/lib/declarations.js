@@ -99,6 +99,7 @@ exports.functions = {
   tpt_decoder_position: ['int32_t', ['uintptr_t', 'void *'], 's-', false],
   tpt_decoder_set_sampling: ['int32_t', ['uintptr_t', 'double', 'int32_t', 'double', 'uint64_t'], 'x----', false],
   tpt_decoder_sample: ['int32_t', ['uintptr_t', 'void *'], 'x-', false],
+  tpt_decoder_generate: ['int32_t', ['uintptr_t', 'int32_t', 'void *', 'size_t', 'void *'], 'x----', true],
   tpt_dataset_open: ['int32_t', ['uintptr_t', 'void *', 'void *'], 's--', false],
   tpt_dataset_from_tokens: ['int32_t', ['uintptr_t', 'void *', 'size_t', 'void *'], 's---', true],
   tpt_dataset_destroy: ['void', ['uintptr_t'], 'x', false],

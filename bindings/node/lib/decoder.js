@@ -8,6 +8,24 @@ const { copyFloats } = require('./memory.js');
 const { Model } = require('./model.js');
 const values = require('./values.js');
 
+/* The plans of a token a call, which are kept: to make new ones would cost more than to carry them out. */
+function stepOf(cell) {
+  if (cell.step) return cell.step;
+  const token = new Int32Array(1);
+  const feed = new Plan('tpt_decoder_feed', [cell, token, 1, null]);
+  const sample = new Plan('tpt_decoder_sample', [cell, token], () => token[0]);
+  return (cell.step = { token, feed, sample });
+}
+
+/* The plan that feeds one token of an array; null for all else, and while a call may still read its token. */
+function feedOne(given, options) {
+  const cell = this[CELL], token = given?.[0];
+  if (cell.alone || options?.logits || !Array.isArray(given) || given.length !== 1 || token !== (token | 0)) return null;
+  const { token: place, feed } = stepOf(cell);
+  place[0] = token;
+  return feed;
+}
+
 class Decoder extends Handle {
   /* Positions, cache, logits and sampler of this one go into target, which is of the same model. */
   copyTo(target) {
@@ -31,13 +49,12 @@ class Decoder extends Handle {
 
   /* The next token, which is not fed. Fast, so it is made at once. */
   sample() {
-    const token = new Int32Array(1);
-    return callSync(new Plan('tpt_decoder_sample', [this[CELL], token], () => token[0]));
+    return callSync(stepOf(this[CELL]).sample);
   }
 
   /* Feeds a prompt (ids) and then what it samples: { id, text } each. Ends after `count` tokens, after one
    * of `stop`, or where the room of the decoder ends. */
-  async *generate(tokenizer, prompt, { count = Infinity, stop = [], signal } = {}) {
+  async *pieces(tokenizer, prompt, { count = Infinity, stop = [], signal } = {}) {
     const ids = Array.from(prompt), ends = new Set(stop), { most } = this[CELL];
     await this.feed(ids, { signal });
     for (let i = 0; i < count; i++) {
@@ -49,9 +66,9 @@ class Decoder extends Handle {
     }
   }
 
-  /* The text of generate as a stream. */
+  /* The text of pieces as a stream. */
   stream(tokenizer, prompt, options) {
-    return Readable.from(texts(this.generate(tokenizer, prompt, options)), { objectMode: false, encoding: 'utf8' });
+    return Readable.from(texts(this.pieces(tokenizer, prompt, options)), { objectMode: false, encoding: 'utf8' });
   }
 }
 
@@ -63,7 +80,7 @@ both(Decoder, 'create', (model, options) => {
   const place = made(), parent = cellOf(model, Model), { maxPositions = 0 } = options ?? {};
   const most = maxPositions || parent.sizes.most;
   return new Plan('tpt_decoder_create', [parent, values.size(maxPositions, 'maxPositions'), place],
-    () => new Decoder(Object.assign(new Cell('decoder', Number(place[0]), parent), { most })));
+    () => new Decoder(Object.assign(new Cell('decoder', Number(place[0]), parent), { most, step: null })));
 });
 
 /* With { logits: true } a copy of the logits [V] after the last token. */
@@ -71,6 +88,24 @@ both(Decoder.prototype, 'feed', function (given, options) {
   const tokens = values.tokens(given), cell = this[CELL], place = options?.logits ? made() : null;
   return new Plan('tpt_decoder_feed', [cell, values.pointer(tokens), tokens.length, place],
     () => (place ? copyFloats(Number(place[0]), cell.parent.sizes.V) : undefined));
+}, feedOne);
+
+/* Samples and feeds `count` times in one call, or until the token `stop` has come: the tokens. The array
+ * `into` is given them too, also where the call fails. A call that is repeated makes what is left. */
+both(Decoder.prototype, 'generate', function (count, options) {
+  const { stop = -1, into = [] } = options ?? {}, cell = this[CELL], more = made();
+  if (!Array.isArray(into)) throw new TypeError(`into is a ${typeof into}; an array is allowed`);
+  const tokens = values.pointer(new Int32Array(Math.min(values.size(count, 'count'), cell.most)));
+  let done = 0;
+  const args = [cell, values.int32(stop, 'stop'), tokens, count, more];
+  const plan = new Plan('tpt_decoder_generate', args, () => tokens.slice(0, done));
+  plan.ended = () => {
+    const before = done;
+    done += Number(more[0]);
+    for (const token of tokens.subarray(before, done)) into.push(token);
+    plan.args.splice(2, 2, tokens.subarray(done), count - done);
+  };
+  return plan;
 });
 
 /* One token to each of several decoders of a model; logits as of feed, one array for each. */

@@ -73,6 +73,7 @@ module.exports = {
   tpt_decoder_position: 'Decoder#position',
   tpt_decoder_set_sampling: 'Decoder#setSampling',
   tpt_decoder_sample: 'Decoder#sample',
+  tpt_decoder_generate: 'Decoder#generate',
   tpt_dataset_open: 'Dataset.open',
   tpt_dataset_from_tokens: 'Dataset.fromTokens',
   tpt_dataset_destroy: 'Dataset#close',

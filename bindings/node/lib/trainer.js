@@ -163,12 +163,9 @@ both(Trainer.prototype, 'backwardLogits', function (given) {
 both(Trainer.prototype, 'accumulate', function (tokens, targets, batch, seq) {
   const loss = new Float64Array(1), cell = this[CELL];
   const args = [cell, batchOf(tokens, 'tokens', batch, seq), batchOf(targets, 'targets', batch, seq), batch, seq, loss];
-  const plan = new Plan('tpt_trainer_accumulate', args, () => {
-    cell.positions = seq;
-    return loss[0];
-  });
-  plan.failed = status => {
-    if (status === NUMERIC) cell.positions = seq;
+  const plan = new Plan('tpt_trainer_accumulate', args, () => loss[0]);
+  plan.ended = status => {
+    if (status === 0 || status === NUMERIC) cell.positions = seq;
   };
   return plan;
 });

@@ -30,6 +30,15 @@ async function goOn(decoder, count) {
   return ids;
 }
 
+function sampledDecoder(model, { temperature, top_k: topK, top_p: topP, seed }, prompt) {
+  const decoder = Decoder.createSync(model);
+  decoder.setSampling({ temperature: Number(temperature), topK, topP: Number(topP), seed: BigInt(seed) });
+  decoder.feedSync(prompt);
+  return decoder;
+}
+
+const STOP_AT = 7;
+
 async function decodeSteps(stage, model, inputs, prompt) {
   const { sampling } = inputs, results = {};
   const decoder = await Decoder.create(model);
@@ -37,15 +46,14 @@ async function decodeSteps(stage, model, inputs, prompt) {
   results.greedy = await goOn(decoder, inputs.greedy);
   results.greedy_text = (await stage.tokenizer.decode(results.greedy, { bytes: true })).toString('hex');
   results.position = decoder.position();
-  const first = Decoder.createSync(model), second = Decoder.createSync(model);
-  first.setSampling({ temperature: Number(sampling.temperature), topK: sampling.top_k,
-    topP: Number(sampling.top_p), seed: BigInt(sampling.seed) });
-  first.feedSync(prompt);
+  const first = sampledDecoder(model, sampling, prompt), second = Decoder.createSync(model);
   first.copyTo(second);
   [results.sampled, results.copied] = await Promise.all([goOn(first, inputs.sampled), goOn(second, inputs.sampled)]);
   first.rewind(0);
   first.feedSync(prompt);
   results.resampled = await goOn(first, inputs.sampled);
+  const third = sampledDecoder(model, sampling, prompt), stop = results.sampled[STOP_AT];
+  results.generated = Array.from(await third.generate(inputs.sampled, { stop }));
   results.score = f64s(await Decoder.createSync(model).score(stage.tokenizer.encodeSync(inputs.score)));
   const many = inputs.many.prompts.map(text => {
     const one = Decoder.createSync(model);

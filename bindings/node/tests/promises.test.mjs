@@ -167,7 +167,7 @@ test('text comes piece by piece', async () => {
   const tokenizer = Tokenizer.bytesSync(), decoder = Decoder.createSync(Model.createSync(small(), { seed: 1 }));
   const copy = Decoder.createSync(Model.createSync(small(), { seed: 1 }), { maxPositions: 10 });
   const pieces = [];
-  for await (const piece of decoder.generate(tokenizer, [65, 66], { count: 6 })) pieces.push(piece);
+  for await (const piece of decoder.pieces(tokenizer, [65, 66], { count: 6 })) pieces.push(piece);
   const ids = pieces.map(piece => piece.id), text = pieces.map(piece => piece.text).join('');
   copy.feedSync([65, 66]);
   assert.deepEqual(ids, goOnSync(copy, 6));
@@ -176,15 +176,15 @@ test('text comes piece by piece', async () => {
   assert.equal(chunks.join(''), text);
   copy.rewind(0);
   const toTheEnd = [];
-  for await (const { id } of copy.generate(tokenizer, [65, 66])) toTheEnd.push(id);
+  for await (const { id } of copy.pieces(tokenizer, [65, 66])) toTheEnd.push(id);
   assert.equal(toTheEnd.length, 9); // 8 fed after the prompt, and one more sampled
   copy.rewind(0);
   const stopped = [];
-  for await (const { id } of copy.generate(tokenizer, [65, 66], { stop: [ids[2]] })) stopped.push(id);
+  for await (const { id } of copy.pieces(tokenizer, [65, 66], { stop: [ids[2]] })) stopped.push(id);
   assert.deepEqual(stopped, ids.slice(0, ids.indexOf(ids[2]) + 1));
   const controller = new AbortController();
   await assert.rejects(async () => {
     copy.rewind(0);
-    for await (const piece of copy.generate(tokenizer, [65], { signal: controller.signal })) controller.abort(piece);
+    for await (const piece of copy.pieces(tokenizer, [65], { signal: controller.signal })) controller.abort(piece);
   }, piece => piece.id >= 0);
 });

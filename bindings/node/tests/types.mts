@@ -21,7 +21,9 @@ export async function program(signal: AbortSignal): Promise<string> {
   const logits: Float32Array = await decoder.feed([1], { logits: true });
   const nothing: void = await decoder.feed([1]);
   const raw: Buffer = await tokenizer.decode(ids, { bytes: true }), text: string = tokenizer.decodeSync(ids);
-  for await (const piece of decoder.generate(tokenizer, ids, { count: 2, signal })) {
+  const made: Int32Array = await decoder.generate(2, { stop: 3, into: [...ids], signal });
+  const more: Int32Array = decoder.generateSync(2);
+  for await (const piece of decoder.pieces(tokenizer, ids, { count: 2, signal })) {
     const { id, text: added }: Piece = piece;
     void [id, added];
   }
@@ -31,7 +33,7 @@ export async function program(signal: AbortSignal): Promise<string> {
     if (error instanceof TptError && error.status === Status.ARGUMENT) return error.code;
   }
   decoder.close();
-  void [bytes, loss, norm, steps, means, evaluation.tokens, tensors, logits, nothing, raw];
+  void [bytes, loss, norm, steps, means, evaluation.tokens, tensors, logits, nothing, raw, made, more];
   return text;
 }
 

@@ -7,16 +7,20 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.IntBuffer;
+import java.util.Arrays;
 import java.util.List;
 
 /** A sequence in progress: keys and values of its tokens, the last logits, a sampler. */
 @Calls("tpt_decoder_destroy")
 public final class Decoder extends Handle {
   private final long vocab; // V
+  private final long room; // tokens that it can hold
 
-  private Decoder(MemorySegment pointer, Model model) {
+  private Decoder(MemorySegment pointer, Model model, long maxPositions) {
     super(pointer, new Guard(), model, Native::tpt_decoder_destroy);
     this.vocab = model.vocab;
+    this.room = maxPositions == 0 ? model.positions : maxPositions;
   }
 
   /**
@@ -32,7 +36,7 @@ public final class Decoder extends Handle {
     try (Call call = new Call().shared(model)) {
       MemorySegment place = call.place();
       call.check(Native.tpt_decoder_create(model.pointer, maxPositions, place));
-      return call.made(new Decoder(place.get(ADDRESS, 0), model));
+      return call.made(new Decoder(place.get(ADDRESS, 0), model, maxPositions));
     }
   }
 
@@ -285,5 +289,58 @@ public final class Decoder extends Handle {
       call.check(Native.tpt_decoder_sample(pointer, token));
       return token.get(JAVA_INT, 0);
     }
+  }
+
+  /* ---- a continuation in one call ---- */
+
+  /** count: of tokens, as many as the buffer has room for. */
+  private void generate(IntBuffer tokens, int count, int stop) {
+    try (Call call = new Call().alone(this).cancellable()) {
+      MemorySegment drawn = call.arena().allocate(JAVA_INT, tokens.remaining());
+      MemorySegment made = call.longs(0);
+      int status = Native.tpt_decoder_generate(pointer, stop, drawn, count, made);
+      tokens.put(drawn.asSlice(0, JAVA_INT.byteSize() * made.get(JAVA_LONG, 0)).toArray(JAVA_INT));
+      call.check(status);
+    }
+  }
+
+  /**
+   * Samples a token and feeds it, again and again, in one call. Where it fails the decoder has gone on
+   * by what was made until then, which {@link #generate(IntBuffer, int)} tells.
+   *
+   * @param count of tokens, 1 to what room is left
+   * @param stop a token that ends it, the last that is made; -1: none
+   * @return what was made, fewer than count after stop
+   * @throws TptException ARGUMENT; STATE, NUMERIC: as {@link #sample}; CANCELLED
+   */
+  @Calls("tpt_decoder_generate")
+  public int[] generate(int count, int stop) {
+    IntBuffer tokens = IntBuffer.allocate((int) Math.max(0, Math.min(count, room)));
+    generate(tokens, count, stop);
+    return Arrays.copyOf(tokens.array(), tokens.position());
+  }
+
+  /**
+   * The same without a token that ends it.
+   *
+   * @param count of tokens, 1 to what room is left
+   * @return what was made
+   */
+  @Calls("tpt_decoder_generate")
+  public int[] generate(int count) {
+    return generate(count, -1);
+  }
+
+  /**
+   * The same into a buffer, until it is full. Its position moves by what was made, also where the call
+   * fails, so nothing is lost: another call goes on with what would have come.
+   *
+   * @param tokens from its position to its limit, at most what room is left
+   * @param stop a token that ends it, the last that is made; -1: none
+   */
+  @Calls("tpt_decoder_generate")
+  public void generate(IntBuffer tokens, int stop) {
+    if (tokens.isReadOnly()) throw Call.wrong("tokens is read-only");
+    generate(tokens, tokens.remaining(), stop);
   }
 }

@@ -20,7 +20,7 @@ public final class Model extends Handle {
   final long width; // D
   final long phases; // N
   final long vocab; // V
-  private final long positions; // max_seq_len
+  final long positions; // max_seq_len
   private List<TensorInfo> tensors;
 
   private Model(Call call, MemorySegment pointer) {

@@ -996,6 +996,20 @@ final class Native {
     }
   }
 
+  private static final MethodHandle H_tpt_decoder_generate =
+      call("tpt_decoder_generate", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, ADDRESS,
+          JAVA_LONG, ADDRESS));
+
+  // since 1.0.0, threads: exclusive
+  static int tpt_decoder_generate(MemorySegment decoder, int stop, MemorySegment tokens, long count,
+      MemorySegment made) {
+    try {
+      return (int) H_tpt_decoder_generate.invokeExact(decoder, stop, tokens, count, made);
+    } catch (Throwable t) {
+      throw failed(t);
+    }
+  }
+
   private static final MethodHandle H_tpt_dataset_open =
       call("tpt_dataset_open", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
 

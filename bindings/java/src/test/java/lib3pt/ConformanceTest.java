@@ -25,6 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The same inputs as C, the same bits. */
 class ConformanceTest {
+  private static final int STOP_AT = 7;
+
   @TempDir Path scratch;
 
   @Test
@@ -83,18 +85,25 @@ class ConformanceTest {
     }
   }
 
+  private static void prompt(Decoder decoder, Vector how, int[] prompt) {
+    decoder.setSampling(how.decimal("temperature"), how.number("top_k"), how.decimal("top_p"), how.u64("seed"));
+    decoder.feed(prompt);
+  }
+
   private static void sampled(Model model, int[] prompt, Vector in, Map<String, Object> got) {
-    Vector how = in.at("sampling");
     int count = in.number("sampled");
-    try (Decoder decoder = Decoder.create(model); Decoder copy = Decoder.create(model, 0)) {
-      decoder.setSampling(how.decimal("temperature"), how.number("top_k"), how.decimal("top_p"), how.u64("seed"));
-      decoder.feed(prompt);
+    try (Decoder decoder = Decoder.create(model); Decoder copy = Decoder.create(model, 0);
+        Decoder other = Decoder.create(model)) {
+      prompt(decoder, in.at("sampling"), prompt);
       decoder.copyTo(copy);
-      got.put("sampled", ids(goOn(decoder, count)));
+      int[] made = goOn(decoder, count);
+      got.put("sampled", ids(made));
       got.put("copied", ids(goOn(copy, count)));
       decoder.rewind(0);
       decoder.feed(prompt);
       got.put("resampled", ids(goOn(decoder, count)));
+      prompt(other, in.at("sampling"), prompt);
+      got.put("generated", ids(other.generate(count, made[STOP_AT])));
     }
   }
 

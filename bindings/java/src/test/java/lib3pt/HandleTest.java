@@ -88,7 +88,7 @@ class HandleTest {
       Model.create(counted, config, 1).close(); // the threads' own memory stays with the context
       long before = budget.held.get();
       forget(counted);
-      for (int i = 0; i < 100 && budget.held.get() != before; i++) {
+      for (int i = 0; i < 1000 && budget.held.get() != before; i++) {
         System.gc();
         Thread.sleep(20);
       }
