@@ -3,8 +3,10 @@
 #ifndef EXAMPLES_LOG_H
 #define EXAMPLES_LOG_H
 
-#include "json.h"
 #include "session.h"
+
+static const char LOG_HEAD[] = "step,tokens,seconds,loss,learning_rate,gradient_norm,held_loss\n";
+static const char LOG_START[] = "{\"kind\":\"start\",";
 
 typedef struct training_log {
   FILE *file; /* NULL: none is asked for */
@@ -38,6 +40,27 @@ static inline void cut_half_line(const char *path) {
   fclose(file);
 }
 
+static inline int is_json(const char *path) { return ends_with(path, ".jsonl"); }
+
+/* Whether it is a log of the kind that its name asks for. */
+static inline int is_log(const char *path) {
+  char head[sizeof LOG_HEAD] = "";
+  const char *wanted = is_json(path) ? LOG_START : LOG_HEAD;
+  FILE *file = is_filled(path) ? fopen(path, "rb") : NULL;
+  if (!file) return 0;
+  size_t got = fread(head, 1, strlen(wanted), file);
+  fclose(file);
+  return got == strlen(wanted) && memcmp(head, wanted, got) == 0;
+}
+
+/* A training that is resumed goes on in its log; no other file is written over or into. */
+static inline void check_log(const char *path, int resumed) {
+  if (!resumed) check_unused("--log", path);
+  if (is_filled(path) && !is_log(path))
+    die("%s: is no log of this kind: --force replaces it, and --log gives the new one another name",
+        path);
+}
+
 static inline size_t token_count(const tpt_dataset *data) {
   size_t count;
   check(tpt_dataset_count(data, &count));
@@ -48,7 +71,7 @@ static inline void log_description(FILE *to, const session *s, const char *name,
                                    const tpt_context *context) {
   int32_t threads;
   check(tpt_context_threads(context, &threads));
-  fputs("{\"kind\":\"start\",\"name\":", to);
+  fprintf(to, "%s\"name\":", LOG_START);
   json_text(to, name);
   fputs(",\"config\":", to);
   json_config(to, s->config);
@@ -67,10 +90,11 @@ static inline void log_description(FILE *to, const session *s, const char *name,
 }
 
 /* Lines are appended to those of the training that is resumed. */
-static inline training_log log_open(const char *path, int append, const session *s,
+static inline training_log log_open(const char *path, int resumed, const session *s,
                                     const char *name, const tpt_context *context) {
-  training_log log = {.json = path && ends_with(path, ".jsonl")};
+  training_log log = {.json = path && is_json(path)};
   if (!path) return log;
+  int append = resumed && is_log(path);
   if (append) cut_half_line(path);
   log.file = fopen(path, append ? "a" : "w");
   if (!log.file) die("%s: cannot be written: %s", path, strerror(errno));
@@ -81,11 +105,20 @@ static inline training_log log_open(const char *path, int append, const session 
   if (log.json)
     log_description(log.file, s, name, context);
   else
-    fputs("step,tokens,seconds,loss,learning_rate,gradient_norm,held_loss\n", log.file);
+    fputs(LOG_HEAD, log.file);
   return log;
 }
 
 /* ---- a step ---- */
+
+/* The held-out loss is empty until it is measured. */
+static inline void log_row(FILE *to, const session *s, uint64_t tokens) {
+  const figures *f = &s->figures;
+  fprintf(to, "%llu,%llu,%.3f,%.6f,%.6g,%.6g,", (unsigned long long)f->step,
+          (unsigned long long)tokens, now() - s->report.began, f->loss, f->lr, f->norm);
+  if (isfinite(s->report.held_loss)) fprintf(to, "%.6f", s->report.held_loss);
+  fputc('\n', to);
+}
 
 static inline void log_begin(FILE *to, const session *s, const char *kind) {
   fprintf(to, "{\"kind\":\"%s\",\"step\":%llu,\"seconds\":%.6f", kind,
@@ -101,9 +134,7 @@ static inline void log_step(training_log *log, const session *s) {
   uint64_t tokens = f->step * f->tokens_a_step;
   if (!log->file) return;
   if (!log->json) {
-    fprintf(log->file, "%llu,%llu,%.3f,%.6f,%.6g,%.6g,%.6f\n", (unsigned long long)f->step,
-            (unsigned long long)tokens, now() - s->report.began, f->loss, f->lr, f->norm,
-            s->report.held_loss);
+    log_row(log->file, s, tokens);
     return;
   }
   log_begin(log->file, s, "step");

@@ -8,6 +8,8 @@
 #include "common.h"
 #include "terminal.h"
 
+enum { TIME_MOST = 64 }; /* bytes of the time that is left */
+
 typedef struct report {
   double began, shown, smooth_loss, held_loss;
   uint64_t first_step;
@@ -48,10 +50,19 @@ static inline void show_moving(const report *r, const figures *f, const char *li
   fprintf(stderr, "%-*.*s\r", (int)width, (int)width, text);
 }
 
+/* "4:07 left", and from an hour on "19 h 39 min left". */
+static inline void time_text(double seconds, char text[TIME_MOST]) {
+  double minutes = floor(seconds / 60);
+  if (minutes < 60)
+    snprintf(text, TIME_MOST, "  %.0f:%02.0f left", minutes, floor(seconds - 60 * minutes));
+  else
+    snprintf(text, TIME_MOST, "  %.0f h %02.0f min left", floor(minutes / 60), fmod(minutes, 60));
+}
+
 static inline void report_step(report *r, const figures *f, double share_at_start) {
   double used = now() - r->began, done = f->share - share_at_start;
   double left = done > 0 ? fmax(0, used / done * (1 - f->share)) : 0;
-  char line[LINE_MOST], time_left[64];
+  char line[LINE_MOST], time_left[TIME_MOST];
   /* A running mean over some 20 steps, started at the first loss. */
   r->smooth_loss += (f->loss - r->smooth_loss) /
                     (f->step - r->first_step < 20 ? (double)(f->step - r->first_step) : 20.0);
@@ -59,7 +70,7 @@ static inline void report_step(report *r, const figures *f, double share_at_star
   if (now() - r->shown < (moving ? 0.2 : 10.0)) return;
   r->shown = now();
   report_line(r, f, line);
-  snprintf(time_left, sizeof time_left, "  %.0f:%02d left", floor(left / 60), (int)fmod(left, 60));
+  time_text(left, time_left);
   if (moving)
     show_moving(r, f, line, time_left);
   else

@@ -1,14 +1,19 @@
-/* One training in progress, as train.c drives it: a step, the rate, held-out loss. */
+/* One training in progress, as train.c drives it: a step, the rate, held-out loss, and what a
+ * checkpoint keeps of it. */
 #ifndef EXAMPLES_SESSION_H
 #define EXAMPLES_SESSION_H
 
+#include "json.h"
+#include "keep.h"
 #include "report.h"
 
-/* What a checkpoint keeps for us: the place in the data, and the time used before; that of the
- * steps alone is counted apart. */
+/* What a checkpoint keeps for us: the place in the data, the time used before (that of the steps
+ * alone is counted apart) and the limit of it, and by what the tokens are known again. Without gaps
+ * between the fields. */
 typedef struct place {
   uint64_t random_state;
-  double seconds, step_seconds;
+  double seconds, step_seconds, limit; /* limit: --seconds; below 0: the steps count */
+  uint64_t tokens, mark;
 } place;
 
 typedef struct session {
@@ -29,10 +34,57 @@ typedef struct session {
 
 enum { HELD_WINDOWS = 64 }; /* enough to see over-fitting, a small part of the time */
 
+/* ---- opening ---- */
+
+/* The library says how much memory was refused, and we what it was for and how it is less. */
+static inline void check_memory(tpt_status status, const char *less) {
+  if (status == TPT_E_MEMORY) die("%s; %s", tpt_error_message(), less);
+  check(status);
+}
+
+/* Other tokens, or another order of them, give another number (FNV-1, a token at a time). */
+static inline uint64_t mark_of(const tpt_dataset *data, size_t count) {
+  enum { WINDOW = 1 << 16 }; /* halved at the end: where it begins stays a multiple of it */
+  static int32_t tokens[WINDOW], next[WINDOW];
+  uint64_t mark = 14695981039346656037u;
+  for (size_t at = 0, size = WINDOW; at + 1 < count; at += size) {
+    while (at + size + 1 > count) size /= 2;
+    check(tpt_dataset_window(data, at / size, size, tokens, next));
+    if (at == 0) mark ^= (uint64_t)*tokens;
+    for (size_t i = 0; i < size; i++) mark = mark * 1099511628211u ^ (uint64_t)next[i];
+  }
+  return mark;
+}
+
+/* Token files that are too short are told of before the first step.
+ *   count     result */
+static inline tpt_dataset *open_data(tpt_context *context, const char *path, const session *s,
+                                     size_t *count) {
+  tpt_dataset *data = open_tokens(context, path, count_setting(s->config, "model.vocab_size"));
+  check_file(path, tpt_dataset_count(data, count));
+  if (*count <= s->seq)
+    die("%s: has %zu tokens, and at least %zu are needed: one more than train.seq_len", path,
+        *count, s->seq + 1);
+  return data;
+}
+
+/* Whether the disk has room. A checkpoint has the weights and two moments; the first one is there
+ * until the next one is whole. */
+static inline void session_rooms(const session *s, const char *model, const char *checkpoint,
+                                 int resumed) {
+  size_t parameters;
+  uint64_t every = count_setting(s->config, "train.checkpoint_every");
+  int more = every && (s->seconds > 0 || every < count_setting(s->config, "train.steps"));
+  check(tpt_config_parameter_count(s->config, &parameters));
+  double bytes = (double)parameters * sizeof(float);
+  check_room(model, bytes);
+  check_room(checkpoint, 3 * bytes * (more && !resumed ? 2 : 1));
+}
+
 /* Where s->model is NULL a new one is made of the description. */
 static inline void session_open(session *s, tpt_context *context, const char *tokens,
                                 const char *held) {
-  uint64_t vocab = count_setting(s->config, "model.vocab_size");
+  size_t count;
   s->batch = count_setting(s->config, "train.batch");
   s->seq = count_setting(s->config, "train.seq_len");
   s->grad_accum = count_setting(s->config, "train.grad_accum");
@@ -42,11 +94,20 @@ static inline void session_open(session *s, tpt_context *context, const char *to
   s->tokens = calloc(s->batch * s->seq, 2 * sizeof *s->tokens);
   if (!s->tokens) die("there is no memory for a batch: lower train.batch");
   s->targets = s->tokens + s->batch * s->seq;
-  s->data = open_tokens(context, tokens, vocab);
-  if (held) s->held = open_tokens(context, held, vocab);
-  if (!s->model) check(tpt_model_create(context, s->config, s->place.random_state, &s->model));
-  check(tpt_trainer_create(s->model, s->config, &s->trainer));
-  check(tpt_optimizer_create(s->trainer, NULL, &s->optimizer));
+  if (held) s->held = open_data(context, held, s, &count);
+  s->data = open_data(context, tokens, s, &count);
+  s->place.tokens = count;
+  s->place.mark = mark_of(s->data, count);
+  s->place.limit = s->seconds;
+  if (!s->model)
+    check_memory(tpt_model_create(context, s->config, s->place.random_state, &s->model),
+                 "a smaller model needs less for its weights");
+  check_memory(
+      tpt_trainer_create(s->model, s->config, &s->trainer),
+      "a smaller train.batch or train.seq_len needs less for gradients and a batch, and so "
+      "does train.recompute=block");
+  check_memory(tpt_optimizer_create(s->trainer, NULL, &s->optimizer),
+               "a smaller model needs less for the optimizer's moments");
 }
 
 static inline void session_close(session *s) {
@@ -58,6 +119,8 @@ static inline void session_close(session *s) {
   tpt_dataset_destroy(s->data);
   tpt_config_destroy(s->config);
 }
+
+/* ---- steps ---- */
 
 /* How much of the whole training is done; 1 or more: all. */
 static inline double session_share(const session *s) {
@@ -126,12 +189,101 @@ static inline int session_look(session *s) {
   return 1;
 }
 
+/* ---- a checkpoint ---- */
+
+static inline int session_saved(tpt_status status, const char *path, char why[WHY_MOST]) {
+  if (status != TPT_OK) complain_of(path, why, WHY_MOST);
+  return status == TPT_OK;
+}
+
+static inline int save_model(const void *of, const char *path, char why[WHY_MOST]) {
+  const session *s = of;
+  return session_saved(tpt_model_save(s->model, path), path, why);
+}
+
+static inline int save_checkpoint(const void *of, const char *path, char why[WHY_MOST]) {
+  const session *s = of;
+  place here = s->place;
+  here.seconds += now() - s->report.began;
+  return session_saved(tpt_checkpoint_save(s->trainer, s->optimizer, path, &here, sizeof here),
+                       path, why);
+}
+
+/* save: save_model or save_checkpoint. */
+static inline keeping session_keeping(const session *s,
+                                      int (*save)(const void *, const char *, char[WHY_MOST])) {
+  keeping k = {.save = save, .of = s, .clear = report_clear};
+  snprintf(k.what, sizeof k.what, "all after step %llu", (unsigned long long)s->figures.step);
+  return k;
+}
+
+/* Between two steps: one that fails may go well the next time. */
+static inline void session_save(const session *s, const char *checkpoint) {
+  keeping all = session_keeping(s, save_checkpoint);
+  keep_try(&all, checkpoint);
+}
+
+/* Keys of train that change no bit of a step. With more steps the rest follows their schedule. */
+static inline int may_differ(const char *key) {
+  static const char *const FREE[] = {"train.eval_every", "train.checkpoint_every",
+                                     "train.recompute"};
+  for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
+    if (strcmp(key, FREE[i]) == 0) return 1;
+  return 0;
+}
+
+static inline void check_key(const session *s, const tpt_config *kept, const char *path,
+                             const char *key) {
+  char *old = whole_setting(kept, key), *new = whole_setting(s->config, key);
+  int is_steps = strcmp(key, "train.steps") == 0;
+  int right = is_steps ? strtoull(new, NULL, 10) >= strtoull(old, NULL, 10) : !strcmp(old, new);
+  if (!right && !may_differ(key))
+    die("%s: %s is %s in this training, and %s here: --resume needs %s=%s%s", path, key, old, new,
+        key, old, is_steps ? " or more" : "");
+  free(old);
+  free(new);
+}
+
+/* The model's keys were compared by the library. */
+static inline void check_keys(const session *s, const char *path) {
+  char name[128] = "";
+  tpt_model *model = load_model(NULL, path, NULL);
+  char *yaml = whole_yaml(s->config);
+  for (const char *line = yaml; *line; line += strcspn(line, "\n"), line += *line == '\n')
+    if (take_key(line, name, sizeof name) && strncmp(name, "train.", 6) == 0)
+      check_key(s, tpt_model_config(model), path, name);
+  free(yaml);
+  tpt_model_destroy(model);
+}
+
+static inline void check_tokens(const place *old, const place *new, const char *path) {
+  if (old->tokens != new->tokens || old->mark != new->mark)
+    die("%s: this training reads %llu tokens of mark %016llx, and TOKENS has %llu of mark %016llx: "
+        "--resume needs the same ones",
+        path, (unsigned long long)old->tokens, (unsigned long long)old->mark,
+        (unsigned long long)new->tokens, (unsigned long long)new->mark);
+}
+
+/* A training by time is not turned into one by steps, nor ended before it has begun again. */
+static inline void check_limit(const place *old, double seconds, const char *path) {
+  if (old->limit > 0 && seconds < 0)
+    die("%s: this training has --seconds %g, and none is given here: --resume needs --seconds",
+        path, old->limit);
+  if (seconds > 0 && seconds <= old->seconds && seconds != old->limit)
+    die("%s: this training has used %.1f s, and --seconds is %g: --resume needs more", path,
+        old->seconds, seconds);
+}
+
 static inline void session_resume(session *s, const char *path) {
   size_t size;
-  check_file(
-      path, tpt_checkpoint_load(s->trainer, s->optimizer, path, &s->place, sizeof s->place, &size));
-  if (size != sizeof s->place)
-    die("%s: was written by another program: it cannot be resumed", path);
+  place old;
+  check_file(path, tpt_checkpoint_load(s->trainer, s->optimizer, path, &old, sizeof old, &size));
+  if (size != sizeof old) die("%s: was written by another program: it cannot be resumed", path);
+  check_keys(s, path);
+  check_tokens(&old, &s->place, path);
+  check_limit(&old, s->seconds, path);
+  s->place = old;
+  s->place.limit = s->seconds;
   check(tpt_optimizer_step_count(s->optimizer, &s->figures.step));
 }
 

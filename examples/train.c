@@ -1,16 +1,16 @@
 /* Trains a model on a token file: log, held-out loss, checkpoints; Ctrl-C saves and stops. */
-#include "keep.h"
 #include "log.h"
 #include "stop.h"
 
 static const char *out = "model.safetensors", *held, *log_path;
 static uint64_t threads;
 static double seconds = -1; /* not given */
-static int resume;
+static int resume, force;
 
 static const option OPTIONS[] = {
     {"--out", TEXT, &out, "the model file (model.safetensors)"},
     {"--resume", FLAG, &resume, "go on from OUT.checkpoint"},
+    {"--force", FLAG, &force, "replace a model and a log that are there"},
     {"--held", TEXT, &held, "tokens to measure on every train.eval_every steps"},
     {"--log", TEXT, &log_path,
      "figures of each step: .jsonl adds the geometry, any other name is CSV"},
@@ -22,11 +22,9 @@ static const program PROGRAM = {
     "train",
     "[options] DESCRIPTION TOKENS [key=value ...]",
     "DESCRIPTION is a YAML file, a preset, or a model file, which is trained further; TOKENS is a\n"
-    ".u16 or .u32 file; key=value changes the description. Every train.checkpoint_every steps, "
-    "and\n"
-    "at Ctrl-C, OUT.checkpoint is written; --resume continues from it, with the bits of a run "
-    "that\n"
-    "was never stopped.",
+    ".u16, .bin or .u32 file; key=value changes the description. Every train.checkpoint_every\n"
+    "steps, at Ctrl-C and where the terminal is closed, OUT.checkpoint is written; --resume goes\n"
+    "on from it, with the bits of a run that was never stopped, and needs the same settings.",
     OPTIONS,
     2,
     MAX_WORDS};
@@ -37,8 +35,9 @@ static void give_up(session *s, const char *checkpoint) {
   snprintf(why, sizeof why, "%s", tpt_error_message());
   report_clear();
   saving = 1;
-  if (s->figures.step > s->report.first_step && session_keep(s, session_checkpoint, checkpoint))
-    warn("%s: all after step %llu is kept here", checkpoint, (unsigned long long)s->figures.step);
+  keeping all = session_keeping(s, save_checkpoint);
+  if (s->figures.step > s->report.first_step && keep_safe(&all, checkpoint))
+    warn("%s: %s is kept here", checkpoint, all.what);
   die("step %llu: %s", (unsigned long long)s->figures.step + 1, why);
 }
 
@@ -55,8 +54,7 @@ static void work(session *s, training_log *log, const char *checkpoint) {
     log_step(log, s);
     if (looked) log_look(log, s);
     saving = 1; /* one that fails may go well the next time: the training goes on */
-    if (checkpoint_every && step % checkpoint_every == 0)
-      session_try(s, session_checkpoint, checkpoint);
+    if (checkpoint_every && step % checkpoint_every == 0) session_save(s, checkpoint);
     saving = 0;
     report_step(&s->report, &s->figures, start);
   }
@@ -67,8 +65,8 @@ static int finish(session *s, training_log *log, const char *checkpoint) {
   int stopped = interrupted;
   saving = 1;
   int looked = !stopped && session_look(s);
-  int kept = stopped ? session_keep(s, session_checkpoint, checkpoint)
-                     : session_keep(s, session_model, out);
+  keeping all = session_keeping(s, stopped ? save_checkpoint : save_model);
+  int kept = keep_safe(&all, stopped ? checkpoint : out);
   if (looked) log_look(log, s);
   if (!stopped) log_end(log, s);
   int logged = log_close(log);
@@ -85,26 +83,27 @@ static int finish(session *s, training_log *log, const char *checkpoint) {
 
 /* All that can be known to fail at the end is refused at the start. */
 static void check_files(const char **words, const char *checkpoint) {
-  check_uses((file_use[]){{"DESCRIPTION", words[0], READS},
-                          {"TOKENS", words[1], READS},
-                          {"--held", held, READS},
-                          {"--log", log_path, WRITES},
-                          {"--out", out, REPLACES},
-                          {"the checkpoint", checkpoint, REPLACES},
-                          {NULL, NULL, READS}});
+  check_uses((file_use[]){
+      {"DESCRIPTION", words[0], READS},
+      {"TOKENS", words[1], READS},
+      {"--held", held, READS},
+      {"--log", log_path, WRITES},
+      {was_given("--out") ? "--out" : "the model, as no --out is given,", out, REPLACES},
+      {"the checkpoint", checkpoint, REPLACES},
+      {NULL, NULL, READS}});
   if (resume && !is_there(checkpoint))
     die("%s: is not there: without it --resume has nothing to go on from", checkpoint);
   if (!resume && is_there(checkpoint))
     die("%s: is an unfinished training: add --resume to go on, or remove it to start anew",
         checkpoint);
+  if (!resume && !force) check_unused("--out", out);
+  if (log_path && !force) check_log(log_path, resume);
 }
 
-static void open_all(session *s, tpt_context *context, const char **words, int count) {
-  size_t parameters;
-  s->config = read_description(words[0]);
+static void open_all(session *s, tpt_context *context, const char **words, int count,
+                     const char *checkpoint) {
   change_description(s->config, words + 2, count - 2);
-  check(tpt_config_parameter_count(s->config, &parameters));
-  check_room(out, (double)parameters * sizeof(float));
+  session_rooms(s, out, checkpoint, resume);
   if (kind_of(words[0]) == A_MODEL) s->model = load_model(context, words[0], s->config);
   session_open(s, context, words[1], held);
 }
@@ -114,12 +113,13 @@ int main(int argc, char **argv) {
   char checkpoint[PATH_MAX];
   int count = read_call(&PROGRAM, argc, argv, words);
   if (seconds == 0) wrong_call("--seconds must be above 0");
+  check_name("--out", out), check_name("--held", held), check_name("--log", log_path);
   if ((size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", out) >= sizeof checkpoint)
     die("--out is too long");
+  session s = {.seconds = seconds, .config = read_description(words[0])}; /* tells swapped words */
   check_files(words, checkpoint);
-  session s = {.seconds = seconds};
   tpt_context *context = make_context(threads);
-  open_all(&s, context, words, count);
+  open_all(&s, context, words, count, checkpoint);
   if (resume) session_resume(&s, checkpoint);
   catch_signals(context);
   s.report = report_start(s.figures.step);

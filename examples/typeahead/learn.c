@@ -24,11 +24,6 @@ static const double RATE = 0.1, WARM_STEPS = 5;
 static const uint64_t AGAIN = 12;
 static const double KNOWN = 0.3;
 
-static tpt_status unless_cancelled(tpt_status status) {
-  if (status != TPT_E_CANCELLED) must(status);
-  return status;
-}
-
 /* ---- scoring, training ---- */
 
 static tpt_status read_line(const learner *l, const char *line, tokens *t) {
@@ -48,7 +43,7 @@ static tpt_status foresee(learner *l, const tokens *line, score *s) {
     for (size_t i = 1; i <= length && !status; i++) s->nats -= log_probability[i];
     s->tokens += length;
   }
-  return unless_cancelled(status);
+  return status;
 }
 
 tpt_status learn_score(learner *l, const char *line) {
@@ -108,7 +103,7 @@ tpt_status learn_line(learner *l, const char *line) {
   memory_keep(&l->memory, line);
   tpt_status status = again ? practise(l, &t) : TPT_OK;
   for (uint64_t i = 0; !again && i < l->steps_line && !status; i++) status = step(l, &t);
-  return unless_cancelled(status);
+  return status;
 }
 
 /* ---- opening, saving ---- */
@@ -190,45 +185,70 @@ static void load_state(learner *l) {
   free(bytes);
 }
 
-/* The file holds what was typed. The library gives a file that is replaced its mode, from the first
- * byte on, and a new one that of the umask, which main sets: there is no moment at which others can
- * read. One that its owner protected against writing stays protected. */
-static void make_private(const char *path) {
+/* 0: it is open to others and stays so, errno says why. The file holds what was typed. The library
+ * gives a file that is replaced its mode, from the first byte on, and a new one that of the umask,
+ * which main sets: there is no moment at which others can read. One that its owner protected
+ * against writing stays protected. */
+static int make_private(const char *path) {
   struct stat found;
-  if (stat(path, &found) || (found.st_mode & 0177) == 0) return;
-  if (chmod(path, found.st_mode & 0600))
-    leave("%s: it is open to others, and cannot be closed to them: %s", path, strerror(errno));
+  if (stat(path, &found) || (found.st_mode & 0177) == 0) return 1;
+  return chmod(path, found.st_mode & 0600) == 0;
 }
+
+static const char OPEN[] = "%.400s: it is open to others, and cannot be closed to them: %s";
 
 void learn_open(learner *l, const char *model, const char *tokenizer) {
   int goes_on = access(l->state, F_OK) == 0;
   make_model(l, goes_on ? l->state : model);
   make_trainer(l);
   if (goes_on)
-    load_state(l), make_private(l->state);
+    load_state(l);
   else if (tokenizer)
     must_file(tokenizer, tpt_tokenizer_load(NULL, tokenizer, &l->tokenizer));
   else
     must(tpt_tokenizer_bytes(NULL, &l->tokenizer));
+  if (!make_private(l->state)) leave(OPEN, l->state, strerror(errno));
   take_tokenizer(l);
   l->saved = time(NULL);
 }
 
-tpt_status learn_save(learner *l) {
-  size_t length, size;
+/* The caller's own bytes of the checkpoint: malloc's. */
+static char *pack(const learner *l, size_t *size) {
+  size_t length;
   must(tpt_tokenizer_format(l->tokenizer, NULL, 0, &length));
   char *json = must_have(malloc(length + 1));
   must(tpt_tokenizer_format(l->tokenizer, json, length + 1, &length));
-  char *bytes = memory_pack(&l->memory, json, &size);
-  make_private(l->state);
-  tpt_status status = tpt_checkpoint_save(l->trainer, l->optimizer, l->state, bytes, size);
-  free(bytes);
+  char *bytes = memory_pack(&l->memory, json, size);
   free(json);
-  if (status != TPT_E_CANCELLED) must_file(l->state, status);
+  return bytes;
+}
+
+double learn_size(const learner *l) {
+  float *weights;
+  size_t count, size;
+  must(tpt_model_parameters(l->model, &weights, &count));
+  free(pack(l, &size));
+  return 3.0 * (double)count * sizeof(float) + (double)size; /* with two moments */
+}
+
+tpt_status learn_save(const learner *l, const char *path, char *why, size_t capacity) {
+  size_t size;
+  if (!make_private(path)) {
+    snprintf(why, capacity, OPEN, path, strerror(errno));
+    return TPT_E_IO;
+  }
+  char *bytes = pack(l, &size);
+  tpt_status status = tpt_checkpoint_save(l->trainer, l->optimizer, path, bytes, size);
+  free(bytes);
+  if (status) file_message(path, why, capacity);
   return status;
 }
 
 void learn_save_now_and_then(learner *l) {
   enum { SECONDS = 60 };
-  if (time(NULL) - l->saved >= SECONDS && learn_save(l) == TPT_OK) l->saved = time(NULL);
+  char why[TROUBLE_MOST] = "";
+  if (time(NULL) - l->saved < SECONDS) return;
+  if (learn_save(l, l->state, why, sizeof why) == TPT_E_CANCELLED) return;
+  strcpy(l->trouble, why);
+  l->saved = time(NULL);
 }

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "../files.h"
+#include "../keep.h"
 #include "screen.h"
 #include "worker.h"
 
@@ -41,10 +41,14 @@ void leave(const char *format, ...) {
   die("%s", text);
 }
 
+void file_message(const char *path, char *text, size_t capacity) {
+  complain_of(path, text, capacity);
+}
+
 void must_file(const char *path, tpt_status status) {
-  char text[PATH_MAX + 1024];
+  char text[WHY_MOST];
   if (status == TPT_OK) return;
-  complain_of(path, text, sizeof text);
+  file_message(path, text, sizeof text);
   leave("%s", text);
 }
 
@@ -158,7 +162,8 @@ static size_t listen(session *s) {
   return jobs;
 }
 
-static void converse(learner *l) {
+/* Returns the signal that ended it, or 0. */
+static int converse(learner *l) {
   static session s;
   for (size_t i = 0; i < l->memory.kept; i++) remember(&s, l->memory.lines[i]);
   screen_start();
@@ -174,6 +179,7 @@ static void converse(learner *l) {
   screen_restore();
   while (s.count) free(s.lines[--s.count]);
   free(s.lines);
+  return screen_ended();
 }
 
 /* ---- lines from a pipe or file ---- */
@@ -187,27 +193,79 @@ static size_t line_length(const char *text) {
   return length;
 }
 
-static void read_lines(learner *l) {
-  char *text = NULL, line[LINE_MOST + 1], status[STATUS_MOST];
-  size_t room = 0, length;
-  while (getline(&text, &room, stdin) >= 0) {
-    text[strcspn(text, "\r\n")] = 0;
-    for (const char *at = text; at[strspn(at, " ")]; at += length) {
-      length = line_length(at);
-      snprintf(line, sizeof line, "%.*s", (int)length, at);
-      if (learn_score(l, line)) {
-        fprintf(stderr, "%s: not learned: %s\n", the_name, tpt_error_message());
-        continue;
-      }
-      memory_status(&l->memory, status, sizeof status);
-      puts(status);
-      flush_output();
-      learn_line(l, line);
-      learn_save_now_and_then(l);
+static volatile sig_atomic_t stopped; /* the signal that asks for the end */
+static int nothing;                   /* /dev/null */
+static int input_failed;
+
+/* The input has come to its end: also for a read that has not begun yet. */
+static void on_stop(int number) {
+  int kept = errno;
+  stopped = number;
+  dup2(nothing, STDIN_FILENO);
+  errno = kept;
+}
+
+/* A second Ctrl-C or termination ends the program at once; a closed terminal may send SIGHUP twice,
+ * and under nohup it is ignored. Output that nobody reads is a write that fails. */
+static void catch_stops(void) {
+  struct sigaction stop = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND}, before;
+  nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  sigaction(SIGINT, &stop, NULL);
+  sigaction(SIGTERM, &stop, NULL);
+  stop.sa_flags = 0;
+  int hung_up = sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN;
+  if (hung_up) sigaction(SIGHUP, &stop, NULL);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+/* What goes wrong is said; the program goes on. */
+static void learn_or_say(learner *l, const char *line) {
+  if (learn_line(l, line)) warn("not learned: %s", tpt_error_message());
+  learn_save_now_and_then(l);
+  if (*l->trouble) warn("%s: tried again in a minute and at the end", l->trouble);
+  *l->trouble = 0;
+}
+
+/* 0: the output cannot be written. */
+static int read_line(learner *l, const char *text) {
+  char line[LINE_MOST + 1], status[STATUS_MOST];
+  for (size_t length; text[strspn(text, " ")] && !stopped; text += length) {
+    length = line_length(text);
+    snprintf(line, sizeof line, "%.*s", (int)length, text);
+    if (learn_score(l, line)) {
+      warn("not learned: %s", tpt_error_message());
+      continue;
     }
+    memory_status(&l->memory, status, sizeof status);
+    puts(status);
+    if (fflush(stdout)) return 0;
+    learn_or_say(l, line);
   }
-  if (ferror(stdin)) die("standard input cannot be read: %s", strerror(errno));
+  return 1;
+}
+
+/* Returns the signal that ended it, or 0. */
+static int read_lines(learner *l) {
+  char *text = NULL;
+  size_t room = 0;
+  int written = 1;
+  catch_stops();
+  while (written && !stopped && getline(&text, &room, stdin) >= 0) {
+    text[strcspn(text, "\r\n")] = 0;
+    written = read_line(l, text);
+  }
+  if (ferror(stdin) && !stopped) {
+    warn("standard input cannot be read: %s", strerror(errno));
+    input_failed = 1;
+  }
   free(text);
+  return stopped;
+}
+
+/* ---- the whole ---- */
+
+static int save_state(const void *of, const char *path, char why[WHY_MOST]) {
+  return learn_save(of, path, why, WHY_MOST) == TPT_OK;
 }
 
 static tpt_context *make_learning_context(void) {
@@ -218,30 +276,32 @@ static tpt_context *make_learning_context(void) {
   return context;
 }
 
+static void check_files(void) {
+  check_name("--model", model), check_name("--tokenizer", tokenizer), check_name("--state", state);
+  check_uses((file_use[]){{"--model", model, READS},
+                          {"--tokenizer", tokenizer, READS},
+                          {"standard input", "-", READS},
+                          {"--state", state, REPLACES},
+                          {NULL, NULL, READS}});
+}
+
 int main(int argc, char **argv) {
   umask(077); /* of the state: it holds what was typed */
   read_call(&PROGRAM, argc, argv, NULL);
   if (!model != !tokenizer) wrong_call("--model and --tokenizer belong together");
   check(tpt_check_version(TPT_VERSION_MAJOR, TPT_VERSION_MINOR, TPT_VERSION_PATCH));
   if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) setlocale(LC_CTYPE, "C.UTF-8");
-  const file_use uses[] = {{"--model", model, READS},
-                           {"--tokenizer", tokenizer, READS},
-                           {"standard input", "-", READS},
-                           {"--state", state, REPLACES},
-                           {NULL, NULL, READS}};
-  check_uses(uses);
+  check_files();
   learner l = {.state = state, .steps_line = steps, .context = make_learning_context()};
   learn_open(&l, model, tokenizer);
-  int number = 0;
-  if (screen_is_there())
-    converse(&l), number = screen_ended();
-  else
-    read_lines(&l);
-  learn_save(&l);
+  check_room(state, learn_size(&l));
+  int number = screen_is_there() ? converse(&l) : read_lines(&l);
+  const keeping all = {.save = save_state, .of = &l, .what = "all that was learned"};
+  int kept = keep_safe(&all, state);
   memory_table(&l.memory, stdout);
   learn_close(&l);
   fflush(stdout);
-  if (number) signal(number, SIG_DFL), raise(number);
+  if (kept && number) signal(number, SIG_DFL), raise(number);
   flush_output();
-  return 0;
+  return kept && !input_failed ? 0 : 1;
 }

@@ -15,6 +15,7 @@
 
 static struct termios found;         /* the modes at the start */
 static volatile sig_atomic_t is_raw; /* they have to be given back */
+static volatile sig_atomic_t drawn;  /* what is below the cursor's row is ours */
 static volatile sig_atomic_t ended, to_stop, continued;
 static int wake[2]; /* a pipe: signals and threads write, screen_wait reads */
 
@@ -26,10 +27,14 @@ int screen_is_there(void) {
 
 /* ---- modes and signals ---- */
 
-/* tcsetattr may be called from a signal handler. */
+/* tcsetattr and write may be called from a signal handler. */
 void screen_restore(void) {
+  static const char BELOW[] = "\033[J\r\n";
   if (!is_raw) return;
   is_raw = 0;
+  ssize_t written = drawn ? write(STDOUT_FILENO, BELOW, sizeof BELOW - 1) : 0;
+  (void)written;
+  drawn = 0;
   tcsetattr(STDIN_FILENO, TCSADRAIN, &found);
 }
 
@@ -156,8 +161,9 @@ static int put_text(frame *f, const char *text) {
   return before - f->columns_left;
 }
 
+/* After screen_restore nothing is drawn any more. */
 static void send(const frame *f) {
-  for (size_t sent = 0; sent < f->length;) {
+  for (size_t sent = 0; is_raw && sent < f->length;) {
     ssize_t bytes = write(STDOUT_FILENO, f->bytes + sent, f->length - sent);
     if (bytes < 0 && errno != EINTR) return; /* the terminal is gone: screen_wait will see it */
     if (bytes > 0) sent += (size_t)bytes;
@@ -168,6 +174,13 @@ static int screen_columns(void) {
   struct winsize size;
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < 4) return 80;
   return size.ws_col;
+}
+
+/* Rows that the terminal has below the line: one row more would scroll the line away. */
+static int rows_below(void) {
+  struct winsize size;
+  int rows = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row == 0 ? 24 : size.ws_row;
+  return rows - 1;
 }
 
 static int columns_of(const char *text, const char *end) {
@@ -182,11 +195,15 @@ static void begin(frame *f) {
   f->columns_left = screen_columns() - 3;
 }
 
-/* The status, at most ROWS_MOST rows of it, cut between words where there is room for one.
+/* The status, in at most ROWS_MOST rows below the line, cut between words where there is room for
+ * one.
  *   returns   the rows */
-static int put_wrapped(frame *f, const char *text) {
+static int put_below(frame *f, const char *text) {
   enum { ROWS_MOST = 6 };
   int row = 1, wide = f->columns_left = screen_columns() - 1;
+  int most = rows_below() < ROWS_MOST ? rows_below() : ROWS_MOST;
+  if (most == 0) return 0;
+  put(f, "\r\n" DIM);
   for (size_t length; *text; text += length) {
     char word[256];
     size_t spaces = strspn(text, " ");
@@ -194,7 +211,7 @@ static int put_wrapped(frame *f, const char *text) {
     if (length >= sizeof word) length = sizeof word - 1;
     int columns = columns_of(text, text + length);
     if (columns > f->columns_left && f->columns_left < wide) {
-      if (row++ == ROWS_MOST) return ROWS_MOST;
+      if (row++ == most) return most;
       put(f, "\033[K\r\n");
       f->columns_left = wide;
       text += spaces, length -= spaces;
@@ -215,9 +232,12 @@ void screen_draw(const edit_line *line, const char *suggestion, const char *stat
   put_text(&f, from);
   put(&f, GREY);
   put_text(&f, suggestion);
-  put(&f, PLAIN "\033[K\r\n" DIM);
-  int rows = put_wrapped(&f, status);
-  put(&f, PLAIN "\033[J\033[%dA\r\033[%dC", rows, behind + 2);
+  put(&f, PLAIN "\033[K");
+  int rows = put_below(&f, status);
+  put(&f, PLAIN "\033[J");
+  if (rows) put(&f, "\033[%dA", rows);
+  put(&f, "\r\033[%dC", behind + 2);
+  drawn = is_raw;
   send(&f);
 }
 
@@ -226,4 +246,5 @@ void screen_next(const edit_line *line) {
   f.length = 0;
   put(&f, "\r> %s\033[J\r\n", line->text);
   send(&f);
+  drawn = 0;
 }

@@ -10,7 +10,8 @@ int screen_is_there(void);
 /* Raw mode, until the program ends in any way but SIGKILL. */
 void screen_start(void);
 
-/* The modes that were found at the start. Without effect before it, and the second time. */
+/* The modes that were found at the start, and no row of ours below the cursor's. Without effect
+ * before it, and the second time. */
 void screen_restore(void);
 
 /* Lets screen_wait return. From any thread. */

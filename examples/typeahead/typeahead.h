@@ -27,7 +27,9 @@ static inline void must(tpt_status status) {
   if (status != TPT_OK) leave("%s", tpt_error_message());
 }
 
-/* What the library says of a file, which the message then begins with. */
+/* What the library said last, of a file that the text then begins with. */
+void file_message(const char *path, char *text, size_t capacity);
+
 void must_file(const char *path, tpt_status status);
 
 static inline void *must_have(void *memory) {

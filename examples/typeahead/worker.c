@@ -21,22 +21,32 @@ struct worker {
   void (*wake)(void);
 };
 
-static void publish(worker *w, int unread) {
+/* What cannot be saved is said first: a small terminal has no room for all. */
+static void publish(worker *w, tpt_status failed) {
+  const char *trouble = w->learner->trouble;
+  if (failed == TPT_E_CANCELLED) return;
   pthread_mutex_lock(&w->lock);
-  if (unread)
-    snprintf(w->status, sizeof w->status, "not learned: %s", tpt_error_message());
+  size_t used = 0, most = sizeof w->status;
+  if (*trouble) used = (size_t)snprintf(w->status, most, "not saved, tried again: %s  ", trouble);
+  if (failed)
+    snprintf(w->status + used, most - used, "not learned: %s", tpt_error_message());
   else
-    memory_status(&w->learner->memory, w->status, sizeof w->status);
+    memory_status(&w->learner->memory, w->status + used, most - used);
   pthread_mutex_unlock(&w->lock);
   w->wake();
 }
 
 static void learn(worker *w, const char *line) {
   tpt_status status = learn_score(w->learner, line);
-  if (status != TPT_E_CANCELLED) publish(w, status != TPT_OK);
-  if (status || learn_line(w->learner, line)) return;
+  publish(w, status);
+  if (status) return;
+  if ((status = learn_line(w->learner, line))) {
+    publish(w, status);
+    return;
+  }
   suggest_learned(w->suggester, w->learner->model);
   learn_save_now_and_then(w->learner);
+  publish(w, TPT_OK);
 }
 
 /* Removes the first job. With the lock. */

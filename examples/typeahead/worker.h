@@ -5,7 +5,7 @@
 #include "learn.h"
 #include "suggest.h"
 
-enum { STATUS_MOST = 200 };
+enum { STATUS_MOST = 1024 };
 
 typedef struct worker worker;
 
@@ -16,7 +16,7 @@ worker *worker_start(learner *l, suggester *s, void (*wake)(void));
 /* A line to be learned, and to be forgotten by the caller. Does not wait. */
 void worker_add(worker *w, const char *line);
 
-/* text    result [STATUS_MOST]: of the last line scored
+/* text    result [STATUS_MOST]: of the last line scored, before it why nothing can be saved
  * returns how many lines are still to be learned */
 size_t worker_status(worker *w, char *text);
 

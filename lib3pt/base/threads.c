@@ -204,6 +204,25 @@ void tpti_parallel(tpti_run *run, size_t items, tpti_task task, void *argument) 
   pthread_mutex_unlock(&pool->busy);
 }
 
+enum { PAGE = 4096, TOUCHED = 1 << 20 };
+
+typedef struct touching {
+  char *memory;
+  size_t bytes;
+} touching;
+
+static void touch_pages(void *argument, size_t item, void *scratch) {
+  (void)scratch;
+  const touching *t = argument;
+  size_t from = item * TOUCHED, end = t->bytes - from < TOUCHED ? t->bytes : from + TOUCHED;
+  for (size_t at = from; at < end; at += PAGE) t->memory[at] = 0;
+}
+
+void tpti_touch(tpti_run *run, void *memory, size_t bytes) {
+  touching t = {memory, bytes};
+  tpti_parallel(run, bytes / TOUCHED + (bytes % TOUCHED != 0), touch_pages, &t);
+}
+
 /* ---- the pool as an object ---- */
 
 tpti_pool *tpti_pool_create(const tpti_memory *memory) {

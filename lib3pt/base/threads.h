@@ -56,10 +56,16 @@ typedef struct tpti_run {
 /* One piece of work: item in 0..items-1; scratch is this thread's TPTI_SCRATCH bytes. */
 typedef void (*tpti_task)(void *argument, size_t item, void *scratch);
 
-/* Does all items, on as many threads as are free, in any order; returns when all are done. Items
- * must be cut by shape alone and write to different places, so that the bits do not depend on the
- * threads. Progress is called and cancellation seen between items of the calling thread. */
+/* Does all items, on as many threads as are free; returns when all are done. Items must be cut by
+ * shape alone and write to different places, so that the bits do not depend on the threads.
+ * Progress is called and cancellation seen between items of the calling thread. Items are begun in
+ * their order and always finished: where the run is stopped, some first ones have been done. */
 void tpti_parallel(tpti_run *run, size_t items, tpti_task task, void *argument);
+
+/* Writes a 0 into each page of memory that is about to be overwritten. The system makes the pages
+ * of fresh memory at their first use, in a bad case some 3 ms each 1 MiB: here progress is called
+ * between them, while one item of a product could touch them all. */
+void tpti_touch(tpti_run *run, void *memory, size_t bytes);
 
 /* The work from here on is this part of the call; then how far that work is, 0 to 1. */
 static inline void tpti_run_span(tpti_run *run, double from, double to) {
@@ -72,6 +78,12 @@ static inline void tpti_run_at(tpti_run *run, double fraction) {
 
 /* Between pieces of serial work: calls progress when its time has come. true: go on. */
 bool tpti_run_tick(tpti_run *run);
+
+/* The same between pieces of a long item, of which `scratch` was given; true on other threads than
+ * the calling one. */
+static inline bool tpti_run_tick_item(tpti_run *run, const void *scratch) {
+  return scratch != run->scratch || tpti_run_tick(run);
+}
 
 /* A run for the inside of one item, on this thread alone: whole operations can be called in it. On
  * the calling thread progress goes on and a stop reaches `run` at its end. */

@@ -4,7 +4,11 @@
  * host's to decide. */
 #include "io/json.h"
 
+#include <string.h>
+
 #include <jansson.h>
+
+#include "base/size.h"
 
 /* Levels of nesting; a tokenizer.json has about 8. One bit each in the scan below. */
 enum { MAX_DEPTH = 64 };
@@ -73,28 +77,57 @@ static void step(scan *s, char c) {
   }
 }
 
-static tpt_status check_size(const char *text, size_t length, size_t max_nodes, const char *what) {
+/* The bytes that `at` has come past since it was `before`: now and then the run is asked. false: it
+ * was stopped. */
+enum { TICK_BYTES = 1 << 15 }; /* some 1 ms of parsing */
+static bool go_on(tpti_run *run, size_t before, size_t at) {
+  return before / TICK_BYTES == at / TICK_BYTES || !run || tpti_run_tick(run);
+}
+
+static tpt_status check_size(tpti_run *run, const char *text, size_t length, size_t max_nodes,
+                             const char *what) {
   scan s = {.text = text, .length = length, .pending = true};
-  for (; s.at < length; s.at++) {
+  for (size_t before = 0; s.at < length; before = s.at++) {
     step(&s, text[s.at]);
     if (s.depth > MAX_DEPTH) return refuse(&s, what, "too many nested levels", MAX_DEPTH);
     if (s.nodes > max_nodes) return refuse(&s, what, "too many values", max_nodes);
+    if (!go_on(run, before, s.at)) return tpti_run_status(run);
   }
   return TPT_OK;
 }
 
-tpt_status tpti_json_parse(const char *text, size_t length, size_t max_nodes, const char *what,
-                           tpti_json **root) {
+/* ---- parsing ---- */
+
+/* What jansson asks for, a kilobyte at a time. */
+typedef struct feed {
+  tpti_run *run;
+  const char *text;
+  size_t length, at;
+} feed;
+
+static size_t more(void *to, size_t room, void *argument) {
+  feed *f = argument;
+  size_t bytes = tpti_least(room, f->length - f->at);
+  if (!go_on(f->run, f->at, f->at + bytes)) return (size_t)-1;
+  memcpy(to, f->text + f->at, bytes);
+  f->at += bytes;
+  return bytes;
+}
+
+tpt_status tpti_json_parse(tpti_run *run, const char *text, size_t length, size_t max_nodes,
+                           const char *what, tpti_json **root) {
   *root = NULL;
-  tpt_status status = check_size(text, length, max_nodes, what);
+  tpt_status status = check_size(run, text, length, max_nodes, what);
   if (status) return status;
   json_error_t error = {0};
-  json_t *parsed =
-      json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+  feed f = {.run = run, .text = text, .length = length};
+  json_t *parsed = json_load_callback(
+      more, &f, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
   if (parsed) {
     *root = (tpti_json *)parsed;
     return TPT_OK;
   }
+  if (run && run->stopped) return tpti_run_status(run);
   /* jansson leaves the text empty where an allocation failed. */
   if (!error.text[0] || json_error_code(&error) == json_error_out_of_memory) {
     return tpti_fail(TPT_E_MEMORY, "%s%sno memory to parse %zu bytes of JSON", SAID(what), length);
@@ -103,7 +136,35 @@ tpt_status tpti_json_parse(const char *text, size_t length, size_t max_nodes, co
                    error.line, error.column, error.text);
 }
 
-void tpti_json_free(tpti_json *root) { json_decref((json_t *)root); }
+/* ---- freeing: a long list or table is taken apart, member by member ---- */
+
+enum { LONG = 1 << 10, TICK_MEMBERS = 1 << 12 /* some 1 ms */ };
+
+static void take_apart(tpti_run *run, json_t *node) {
+  for (size_t left = json_array_size(node); left > LONG; left--) {
+    json_array_remove(node, left - 1);
+    if (left % TICK_MEMBERS == 0) tpti_run_tick(run);
+  }
+  for (size_t left = json_object_size(node); left > LONG; left--) {
+    json_object_del(node, json_object_iter_key(json_object_iter(node)));
+    if (left % TICK_MEMBERS == 0) tpti_run_tick(run);
+  }
+}
+
+/* The long ones stand at most as deep as model.vocab in a tokenizer.json. */
+static void take_members_apart(tpti_run *run, json_t *object, int levels) {
+  const char *key;
+  json_t *value;
+  json_object_foreach(object, key, value) {
+    if (levels > 1) take_members_apart(run, value, levels - 1);
+    take_apart(run, value);
+  }
+}
+
+void tpti_json_free(tpti_run *run, tpti_json *root) {
+  if (run) take_members_apart(run, (json_t *)root, 2);
+  json_decref((json_t *)root);
+}
 
 tpti_json_kind tpti_json_kind_of(const tpti_json *node) {
   if (!node) return TPTI_JSON_NULL;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/threads.h"
 
 typedef struct tpti_json tpti_json; /* a value of any kind */
 
@@ -24,10 +25,13 @@ typedef enum tpti_json_kind {
 
 /* TPT_E_FORMAT with line and column; white space at both ends is accepted. what names the source in
  * the message ("header"), NULL where the caller adds it. max_nodes bounds memory: more values than
- * that are refused before parsing (counted by a scan of the text). */
-tpt_status tpti_json_parse(const char *text, size_t length, size_t max_nodes, const char *what,
-                           tpti_json **root);
-void tpti_json_free(tpti_json *root); /* NULL is accepted */
+ * that are refused before parsing (counted by a scan of the text). run is ticked: TPT_E_CANCELLED;
+ * it may be NULL. */
+tpt_status tpti_json_parse(tpti_run *run, const char *text, size_t length, size_t max_nodes,
+                           const char *what, tpti_json **root);
+
+/* Ticks run too, and frees all of it wherever that is stopped; both may be NULL. */
+void tpti_json_free(tpti_run *run, tpti_json *root);
 
 tpti_json_kind tpti_json_kind_of(const tpti_json *node); /* NULL: TPTI_JSON_NULL */
 const char *tpti_json_kind_name(const tpti_json *node);  /* "a string", for messages */

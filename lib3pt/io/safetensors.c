@@ -162,7 +162,7 @@ void tpti_safetensors_close(tpti_safetensors *tensors) {
   tpti_memory memory = tensors->memory;
   tpti_give(&memory, tensors->entries, tensors->count * sizeof *tensors->entries);
   tpti_give(&memory, tensors->by_name, tensors->count * sizeof *tensors->by_name);
-  tpti_json_free(tensors->header);
+  tpti_json_free(NULL, tensors->header);
   tpti_give(&memory, tensors, sizeof *tensors);
 }
 

@@ -140,7 +140,7 @@ static tpt_status check_root(const tpti_source *source, const tpti_json *root, s
 
 static tpt_status parse_json(const tpti_source *source, const char *text, size_t length,
                              size_t max_values, tpti_json **root) {
-  tpt_status status = tpti_json_parse(text, length, max_values, "header", root);
+  tpt_status status = tpti_json_parse(NULL, text, length, max_values, "header", root);
   return status == TPT_E_FORMAT ? refuse(source) : status;
 }
 
@@ -154,7 +154,7 @@ tpt_status tpti_header_parse(const tpti_source *source, const char *text, size_t
   if (!status) status = check_root(source, *root, max_entries, count);
   if (!status) status = refuse_minus(source, text, length);
   if (status) {
-    tpti_json_free(*root);
+    tpti_json_free(NULL, *root);
     *root = NULL;
     *count = 0;
   }

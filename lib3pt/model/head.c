@@ -33,6 +33,7 @@ static tpti_weight weight_of(const chunk *c) {
 
 static void forward(const chunk *c, float *logits) {
   const tpti_dims *d = &c->pass->net->dims;
+  tpti_touch(c->pass->run, logits, c->count * d->V * sizeof *logits);
   tpti_linear_forward(c->pass->run, logits, NULL, final_of(c), weight_of(c), c->count, d->V, d->D);
 }
 

@@ -69,8 +69,9 @@ void tpti_attention_backward(tpti_run *run, float *dq, float *dk, float *dv, flo
                              const float *k, const float *v, const tpti_attention *a) {
   assert(a->first == 0);
   const tpti_scores *scores = tpti_attention_amx_choose(run, a);
-  tpti_attention_backward_job g = {run->kernels, scores,   .dq = dq,
-                                   .dk = dk,     .dv = dv, .work = work};
+  tpti_attention_backward_job g = {
+      .run = run, .kernels = run->kernels, .scores = scores, .dq = dq, .dk = dk, .dv = dv};
+  g.work = work;
   g.dy = dy, g.y = y, g.lse = lse, g.q = q, g.k = k, g.v = v, g.a = a;
   g.cut = backward_cut(a), g.scale = 1.0f / sqrtf((float)a->E);
   tpti_parallel(run, tpti_attention_items(&g.cut, a),

@@ -217,6 +217,7 @@ void tpti_attention_amx_backward(void *argument, size_t item, void *scratch) {
   g->scores->begin();
   for (i.u = 0; i.u < a->T; i.u += step) {
     i.keys = tpti_least(step, a->T - i.u);
+    if (!tpti_run_tick_item(g->run, scratch)) break;
     backward_keys(&i);
   }
   g->scores->end();

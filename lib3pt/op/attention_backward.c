@@ -146,6 +146,9 @@ void tpti_attention_f32_backward(void *argument, size_t item, void *scratch) {
     block x = {.b = p.b, .end = p.head + p.heads, .u = u};
     x.k = tpti_head_near(g->kernels, w->keys, (tpti_head_rows){g->k + kv, a->kv_stride, n}, a->E);
     x.v = tpti_head_near(g->kernels, w->values, (tpti_head_rows){g->v + kv, a->kv_stride, n}, a->E);
-    for (x.head = p.head; x.head < x.end; x.head++) backward_head(g, &p, w, &x);
+    for (x.head = p.head; x.head < x.end; x.head++) {
+      if (!tpti_run_tick_item(g->run, scratch)) return;
+      backward_head(g, &p, w, &x);
+    }
   }
 }

@@ -70,6 +70,7 @@ typedef struct tpti_attention_forward_job {
 
 /* And of a backward. */
 typedef struct tpti_attention_backward_job {
+  tpti_run *run; /* to be told within an item, which is long where the sequence is */
   const tpti_kernels *kernels;
   const tpti_scores *scores;  /* NULL: in float32 */
   float *dq, *dk, *dv, *work; /* work: delta [B, T, H]; where heads are apart, dk and dv of each */

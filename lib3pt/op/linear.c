@@ -12,6 +12,46 @@ static tpti_gemm input_operand(const float *w, size_t out, size_t in) {
   return (tpti_gemm){.b = w, .b_row = in, .b_col = 1, .n = in, .k = out};
 }
 
+/* A thread alone takes all columns of a product at once (kernel/gemm.h), those of a head for a
+ * tenth of a second. Here it takes pieces of at most PIECE multiplications, some 10 ms, between
+ * which progress is called: of WIDE columns, as many as a kernel packs at once, or many times that;
+ * where the sum is very long of HALF as many and ROWS rows, which may be 25 ms. Fewer columns would
+ * read A too often, and fewer rows pack B for too little: smaller pieces are 14 % slower. */
+enum { PIECE = 3 << 28, HALF = 2 * TPTI_PACK_COLUMNS, WIDE = 2 * HALF, ROWS = 256 };
+
+typedef struct piece {
+  size_t rows, columns;
+} piece;
+
+static piece piece_of(const tpti_run *run, const tpti_gemm *g) {
+  bool alone = !run->pool || tpti_pool_threads(run->pool) == 1;
+  piece p = {g->m, g->n};
+  if (!alone || g->packed || run->precision != TPTI_PRECISION_F32 || g->k == 0) return p;
+  p.rows = tpti_least(g->m, tpti_most(ROWS, PIECE / g->k / tpti_least(g->n, WIDE)));
+  size_t fit = PIECE / g->k / p.rows, unit = fit < WIDE ? HALF : WIDE;
+  p.columns = tpti_most(fit / unit, 1) * unit;
+  return p;
+}
+
+/* Of a product of which rows of A lie in memory: then no bit depends on how many rows and columns
+ * are done together. */
+static void multiply_by_pieces(tpti_run *run, const tpti_gemm *whole) {
+  if (whole->m == 0 || whole->n == 0) return;
+  const piece p = piece_of(run, whole);
+  for (size_t o = 0; o < whole->n; o += p.columns) {
+    for (size_t i = 0; i < whole->m && !run->stopped; i += p.rows) {
+      tpti_gemm g = *whole;
+      g.m = tpti_least(p.rows, whole->m - i);
+      g.n = tpti_least(p.columns, whole->n - o);
+      g.a += i * g.a_row;
+      g.b += o * g.b_col;
+      g.c += i * g.c_row + o;
+      if (g.base) g.base += i * g.base_row + o;
+      tpti_gemm_run(run, &g);
+    }
+  }
+}
+
 /* c [M, n] = base + a [M, k] B, rows without gaps. */
 static void multiply(tpti_run *run, tpti_gemm operand, const void *packed, float *c,
                      const float *base, const float *a, size_t M) {
@@ -21,7 +61,7 @@ static void multiply(tpti_run *run, tpti_gemm operand, const void *packed, float
   g.base = base, g.base_row = g.n;
   g.a = a, g.a_row = g.k, g.a_col = 1;
   g.m = M;
-  tpti_gemm_run(run, &g);
+  multiply_by_pieces(run, &g);
 }
 
 void tpti_linear_forward(tpti_run *run, float *y, const float *base, const float *x, tpti_weight w,

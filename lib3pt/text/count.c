@@ -45,8 +45,8 @@ static bool rebuild(tpti_counts *counts) {
   size_t bytes = (counts->mask + 1) * sizeof(size_t);
   tpti_buffer_free(&counts->slots);
   if (!tpti_buffer_reserve(&counts->slots, bytes)) return false;
-  memset(counts->slots.data, 0, bytes);
-  for (size_t i = 0; i < counts->count; i++) {
+  tpti_clear(counts->run, counts->slots.data, bytes);
+  for (size_t i = 0; i < counts->count && tpti_tick_some(counts->run, i); i++) {
     size_t length;
     const char *text = tpti_counts_text(counts, i, &length);
     *slot_of(counts, text, length) = i + 1;
@@ -59,8 +59,8 @@ bool tpti_counts_add(tpti_counts *counts, const char *text, size_t length, size_
   size_t *slot = slot_of(counts, text, length);
   if (!*slot) {
     tpti_counted entry = {.offset = counts->text.used, .length = length};
-    if (!tpti_buffer_append(&counts->text, text, length) ||
-        !tpti_buffer_append(&counts->entries, &entry, sizeof entry))
+    if (!tpti_append(counts->run, &counts->text, text, length) ||
+        !tpti_append(counts->run, &counts->entries, &entry, sizeof entry))
       return false;
     *slot = ++counts->count;
   }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "text/tick.h"
 
 typedef struct tpti_counted {
   size_t offset, length; /* of the text in the table's */
@@ -15,6 +16,7 @@ typedef struct tpti_counted {
 typedef struct tpti_counts {
   tpti_buffer text, entries, slots;
   size_t count, mask;
+  tpti_run *run; /* asked in long loops, which it may end: look at it then; NULL after init */
 } tpti_counts;
 
 void tpti_counts_init(tpti_counts *counts, const tpti_memory *memory);

@@ -53,7 +53,7 @@ static bool rebuild(tpti_pairs *pairs) {
   size_t bytes = (pairs->mask + 1) * sizeof(uint32_t);
   tpti_buffer_free(&pairs->slots);
   if (!tpti_buffer_reserve(&pairs->slots, bytes)) return false;
-  memset(pairs->slots.data, 0, bytes);
+  tpti_clear(pairs->run, pairs->slots.data, bytes);
   for (size_t i = 0; i < pairs->count && tpti_tick_some(pairs->run, i); i++)
     *slot_of(pairs, pair_at(pairs, i)->left, pair_at(pairs, i)->right) = (uint32_t)i + 1;
   return true;
@@ -64,7 +64,7 @@ static tpti_pair *find_or_add(tpti_pairs *pairs, uint32_t left, uint32_t right) 
   uint32_t *slot = slot_of(pairs, left, right);
   if (!*slot) {
     tpti_pair made = {.left = left, .right = right, .first = TPTI_NO_NODE, .last = TPTI_NO_NODE};
-    if (pairs->count >= TPTI_NO_NODE || !tpti_buffer_append(&pairs->pairs, &made, sizeof made))
+    if (pairs->count >= TPTI_NO_NODE || !tpti_append(pairs->run, &pairs->pairs, &made, sizeof made))
       return NULL;
     *slot = (uint32_t)++pairs->count;
   }
@@ -86,7 +86,7 @@ static uint32_t new_node(tpti_pairs *pairs, uint32_t place) {
     return index;
   }
   size_t count = pairs->nodes.used / sizeof made;
-  if (count >= TPTI_NO_NODE || !tpti_buffer_append(&pairs->nodes, &made, sizeof made))
+  if (count >= TPTI_NO_NODE || !tpti_append(pairs->run, &pairs->nodes, &made, sizeof made))
     return TPTI_NO_NODE;
   return (uint32_t)count;
 }
@@ -106,7 +106,7 @@ static void take_places(tpti_pairs *pairs, tpti_pair *pair, tpti_buffer *places)
   size_t seen = 0;
   for (uint32_t at = pair->first; at != TPTI_NO_NODE && tpti_tick_some(pairs->run, seen++);
        at = node_at(pairs, at)->next)
-    tpti_buffer_append(places, &node_at(pairs, at)->place, sizeof(uint32_t));
+    tpti_append(pairs->run, places, &node_at(pairs, at)->place, sizeof(uint32_t));
   if (pair->first == TPTI_NO_NODE) return;
   node_at(pairs, pair->last)->next = pairs->free_node;
   pairs->free_node = pair->first;
@@ -126,7 +126,7 @@ bool tpti_pairs_add(tpti_pairs *pairs, uint32_t left, uint32_t right, int64_t ti
   if (place == TPTI_NO_NODE) return true;
   if (!pair->raised) {
     uint32_t index = (uint32_t)(pair - pair_at(pairs, 0));
-    if (!tpti_buffer_append(&pairs->raised, &index, sizeof index)) return false;
+    if (!tpti_append(pairs->run, &pairs->raised, &index, sizeof index)) return false;
     pair->raised = true;
   }
   return add_place(pairs, pair, place);
@@ -144,7 +144,7 @@ static bool comes_before(const entry *a, const entry *b) {
 }
 
 static bool push(tpti_pairs *pairs, entry moving) {
-  if (!tpti_buffer_append(&pairs->heap, &moving, sizeof moving)) return false;
+  if (!tpti_append(pairs->run, &pairs->heap, &moving, sizeof moving)) return false;
   entry *heap = (entry *)(void *)pairs->heap.data;
   size_t at = pairs->heap.used / sizeof moving - 1;
   for (; at > 0 && comes_before(&moving, heap + (at - 1) / 2); at = (at - 1) / 2)

@@ -151,11 +151,12 @@ tpt_status tpti_tokenizer_parse(const tpti_memory *memory, tpti_run *run, const 
     return tpti_fail(TPT_E_FORMAT, "the text has %zu bytes; at most %d are allowed", length,
                      TPTI_TOKENIZER_FILE);
   tpt_status status = tpti_tick(run);
-  if (!status) status = tpti_json_parse(json, length, MAX_NODES, NULL, &root);
+  if (!status) status = tpti_json_parse(run, json, length, MAX_NODES, NULL, &root);
   if (status) return status;
   tpti_tokenizer *made = new_tokenizer(memory);
   status = made ? read_root(made, run, root) : tpti_fail_memory(sizeof *made);
-  tpti_json_free(root);
+  tpti_json_free(run, root);
+  if (!status) status = tpti_tick(run);
   if (status)
     tpti_tokenizer_free(made);
   else

@@ -130,6 +130,7 @@ tpt_status tpti_tokenizer_words(const tpti_memory *memory, tpti_run *run, const 
   if (!status) status = begin(memory, run, WORDS, &made);
   if (status) return status;
   tpti_counts_init(&counts, memory);
+  counts.run = run;
   tpti_run_span(run, 0, 0.9); /* the rest is sorting */
   status = tpti_count_words(made, run, text, length, &counts);
   tpti_advance(run, 1);
@@ -160,6 +161,7 @@ tpt_status tpti_tokenizer_bpe(const tpti_memory *memory, tpti_run *run, const ch
   if (!status) status = begin(memory, run, BYTE_LEVEL("true"), &made);
   if (status) return status;
   tpti_counts_init(&counts, memory);
+  counts.run = run;
   status = add_alphabet(made);
   tpti_run_span(run, 0, TPTI_COUNTED);
   if (!status) status = tpti_count_words(made, run, text, length, &counts);

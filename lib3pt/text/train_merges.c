@@ -204,12 +204,13 @@ tpt_status tpti_train_merges(tpti_tokenizer *tokenizer, tpti_run *run, const tpt
   tpti_buffer_init(&t.text, memory);
   tpti_counts_init(&t.tokens, memory);
   tpti_pairs_init(&t.pairs, memory);
-  t.pairs.run = run;
+  t.pairs.run = t.tokens.run = run;
   tpti_run_span(run, TPTI_COUNTED, 1);
   tpti_advance(run, 0);
   tpt_status status = add_tokens(&t);
   if (!status) status = add_words(&t);
   if (!status) status = merge_all(&t, vocab);
+  if (!status) status = tpti_tick(run); /* where a table's growth was stopped */
   if (!status) status = keep_tokens(&t);
   tpti_buffer_free(&t.symbols);
   tpti_buffer_free(&t.places);

@@ -19,20 +19,26 @@ void tpti_flat_clear(tpti_run *run, float *values, size_t count) {
   tpti_parallel(run, tpti_flat_blocks(count), clear_block, &c);
 }
 
-typedef struct copying {
-  float *to;
-  const float *from;
+typedef struct exchange {
+  float *a, *b;
   size_t count;
-} copying;
+  atomic_size_t done; /* blocks */
+} exchange;
 
-static void copy_block(void *argument, size_t item, void *scratch) {
-  (void)scratch;
-  const copying *c = argument;
-  size_t at = item * TPTI_FLAT_BLOCK;
-  memcpy(c->to + at, c->from + at, tpti_flat_size(c->count, item) * sizeof(float));
+static void exchange_block(void *argument, size_t item, void *scratch) {
+  exchange *e = argument;
+  size_t at = item * TPTI_FLAT_BLOCK, bytes = tpti_flat_size(e->count, item) * sizeof(float);
+  memcpy(scratch, e->a + at, bytes);
+  memcpy(e->a + at, e->b + at, bytes);
+  memcpy(e->b + at, scratch, bytes);
+  atomic_fetch_add_explicit(&e->done, 1, memory_order_relaxed);
 }
+_Static_assert(TPTI_FLAT_BLOCK * sizeof(float) <= TPTI_SCRATCH, "scratch");
 
-void tpti_flat_copy(tpti_run *run, float *to, const float *from, size_t count) {
-  copying c = {to, from, count};
-  tpti_parallel(run, tpti_flat_blocks(count), copy_block, &c);
+size_t tpti_flat_exchange(tpti_run *run, float *a, float *b, size_t count) {
+  exchange e = {.a = a, .b = b, .count = count};
+  atomic_init(&e.done, 0);
+  tpti_parallel(run, tpti_flat_blocks(count), exchange_block, &e);
+  size_t done = atomic_load(&e.done) * TPTI_FLAT_BLOCK;
+  return done < count ? done : count;
 }

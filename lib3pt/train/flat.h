@@ -20,7 +20,8 @@ static inline size_t tpti_flat_size(size_t count, size_t item) {
 /* All zeros; unfinished where the run was stopped. */
 void tpti_flat_clear(tpti_run *run, float *values, size_t count);
 
-/* to = from, of `count` values that do not overlap; unfinished where the run was stopped. */
-void tpti_flat_copy(tpti_run *run, float *to, const float *from, size_t count);
+/* Exchanges `count` values of a and b, which do not overlap. How many were exchanged, the first
+ * ones: fewer where the run was stopped. run->scratch is used. */
+size_t tpti_flat_exchange(tpti_run *run, float *a, float *b, size_t count);
 
 #endif

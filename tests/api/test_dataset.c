@@ -144,6 +144,13 @@ START_TEST(whole_dataset_as_one_window) {
   ck_assert_int_eq(tpt_dataset_random(dataset, &state, 1, COUNT, tokens, targets), TPT_E_ARGUMENT);
   ck_assert_str_eq(tpt_error_message(), "the dataset has 23 tokens; a window of seq 23 needs 24 "
                                         "(seq + 1): the dataset in memory");
+  ck_assert_int_eq(tpt_dataset_window(dataset, SIZE_MAX, SIZE_MAX, tokens, targets),
+                   TPT_E_ARGUMENT);
+  char want[200];
+  snprintf(want, sizeof want,
+           "the dataset has 23 tokens; a window of seq %zu needs one more: the dataset in memory",
+           SIZE_MAX);
+  ck_assert_str_eq(tpt_error_message(), want);
   ck_assert_int_eq(tpt_dataset_random(dataset, &state, 0, 1, tokens, targets), TPT_E_ARGUMENT);
   ck_assert_int_eq(tpt_dataset_random(dataset, &state, 1, 0, tokens, targets), TPT_E_ARGUMENT);
   ck_assert_int_eq(tpt_dataset_random(dataset, &state, SIZE_MAX / 2, 3, tokens, targets),

@@ -185,6 +185,33 @@ START_TEST(what_does_not_fit) {
 }
 END_TEST
 
+/* A large refusal says for what it was, in words of the description. */
+START_TEST(what_the_memory_was_for) {
+  tpti_test_allocator a;
+  session s = start_in(counted(&a), "");
+  tpt_trainer *none;
+  const float *logits;
+  char path[] = "/tmp/3pt-test-XXXXXX";
+  ck_assert_int_ge(mkstemp(path), 0);
+  ok(tpt_checkpoint_save(s.trainer, s.optimizer, path, NULL, 0));
+  ok(tpt_trainer_forward(s.trainer, s.tokens, BATCH, MOST));
+  tpti_test_allocator_fail_at(&a, 1);
+  refused(s.model, tpt_trainer_create(s.model, NULL, &none), TPT_E_MEMORY,
+          " bytes, for a trainer of 3 x 16 tokens (train.batch x train.seq_len)");
+  refused(s.trainer, tpt_trainer_logits(s.trainer, &logits), TPT_E_MEMORY,
+          " bytes, for the logits of 48 tokens");
+  tpt_status status = TPT_E_MEMORY;
+  for (size_t n = 1; status; n++) {
+    tpti_test_allocator_fail_at(&a, n);
+    status = tpt_checkpoint_load(s.trainer, s.optimizer, path, NULL, 0, NULL);
+    if (strstr(tpt_error_message(), ", for the checkpoint's weights and both moments")) break;
+  }
+  ck_assert_int_eq(status, TPT_E_MEMORY);
+  remove(path);
+  end(&s);
+}
+END_TEST
+
 START_TEST(what_cannot_be_described) {
   tpt_config *config = describe("");
   size_t bytes = 77;
@@ -229,6 +256,7 @@ static Suite *suite(void) {
   tcase_add_loop_test(tests, training, 0, SIZES);
   tcase_add_test(tests, nothing_stays);
   tcase_add_test(tests, what_does_not_fit);
+  tcase_add_test(tests, what_the_memory_was_for);
   tcase_add_test(tests, what_cannot_be_described);
   tcase_add_test(tests, a_thousand_lives);
   suite_add_tcase(suite, tests);

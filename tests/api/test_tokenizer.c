@@ -150,6 +150,9 @@ START_TEST(arguments_are_named) {
   ck_assert_int_eq(tpt_tokenizer_bytes((tpt_context *)t, &none), TPT_E_ARGUMENT);
   ck_assert_int_eq(tpt_tokenizer_encode(NULL, "a", 1, NULL, 0, &length), TPT_E_ARGUMENT);
   ck_assert_int_eq(tpt_tokenizer_encode(t, NULL, 1, NULL, 0, &length), TPT_E_ARGUMENT);
+  ck_assert_str_eq(tpt_error_message(), "text is NULL");
+  ck_assert_int_eq(tpt_tokenizer_encode_text(t, NULL, 1, NULL, 0, &length), TPT_E_ARGUMENT);
+  ck_assert_str_eq(tpt_error_message(), "text is NULL");
   ck_assert_int_eq(tpt_tokenizer_encode(t, "a", 1, NULL, 1, &length), TPT_E_ARGUMENT);
   ck_assert_int_eq(tpt_tokenizer_encode(t, "a", 1, NULL, 0, NULL), TPT_E_ARGUMENT);
   ck_assert_int_eq(tpt_tokenizer_id(t, NULL, &id), TPT_E_ARGUMENT);

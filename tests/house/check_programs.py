@@ -18,6 +18,7 @@ from pathlib import Path
 
 from check_examples import TINY, TOOLS, Tools, small_text
 import refused
+import trained
 from parts import expect, run_parts
 from refused import contents, refuses
 
@@ -146,10 +147,11 @@ def foreign_tokens(tools):
 
 def nowhere_to_write(tools):
     for out, why in (("absent/x", "No such file"), ("folder", "it is a folder"), ("text/x", "Not a directory"),
-                     ("/dev/full", "no regular file"), ("folder/", "the name of a file is missing"), ("", "name"),
+                     ("/dev/full", "no regular file"), ("folder/", "the name of a file is missing"),
                      ("x" * 300, "File name too long")):
         refuses(tools, ["train", *LONG, "--out", out], f"train: {out}: cannot be written", why)
         refuses(tools, ["tokenize", "--force", "--save", out, "--out", "new", "text"], f"tokenize: {out}: cannot", why)
+    refuses(tools, ["tokenize", "--force", "--save", "", "--out", "new", "text"], "tokenize: : cannot be written", "name")
     refuses(tools, ["train", *LONG, "--log", "absent/log"], "absent/log: cannot be written")
     refuses(tools, ["train", *LONG, "--log", "folder"], "folder: cannot be written: it is a folder")
     refuses(tools, ["tokenize", "--out", "absent/t", "text"], "absent/t.u16: cannot be written")
@@ -181,7 +183,7 @@ def full_disk(tools):
     status, shown = limited(tools, ["tokenize", "--force", "--vocab", "260", "--save", "t.json", "--out", "t", "text"], 1000)
     expect(status == 1 and "t.u16.part: could not be written whole" in shown, f"tokenize on a full disk: {status} {shown}")
     expect(contents(tools.work) == before, "tokenize on a full disk changed files")
-    status, shown = limited(tools, ["train", *SMALL, "train.checkpoint_every=3", "--out", "m.safetensors"], 1000)
+    status, shown = limited(tools, ["train", *SMALL, "train.checkpoint_every=3", "--force", "--out", "m.safetensors"], 1000)
     expect(status == 1 and "m.safetensors: cannot write" in shown and "in any other place" in shown,
            f"train on a full disk: {status} {shown}")
     expect("checkpoint: cannot write" in shown, "a checkpoint that failed was not told of, or ended the training")
@@ -289,8 +291,8 @@ def on_a_terminal(tools, columns, environment=None):
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     clean = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
     child = subprocess.Popen([tools.folder / "train", "3pt-5m", "t.u16", *TINY, "train.steps=4000000", "--seconds", "0.5",
-                              "--held", "t.u16", "train.eval_every=1", "--out", "narrow"], cwd=tools.work, stderr=slave,
-                             stdout=subprocess.DEVNULL, env={**clean, **(environment or {})})
+                              "--held", "t.u16", "train.eval_every=1", "--force", "--out", "narrow"], cwd=tools.work,
+                             stderr=slave, stdout=subprocess.DEVNULL, env={**clean, **(environment or {})})
     os.close(slave)
     shown = b""
     try:
@@ -320,7 +322,7 @@ def main():
     work.mkdir(parents=True)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     run_parts((prepare, calls, same_files, wrong_files, *refused.PARTS, foreign_tokens, nowhere_to_write, full_disk,
-               lost_place, not_finite, further, without_rights, narrow_terminals),
+               lost_place, not_finite, further, without_rights, narrow_terminals, *trained.PARTS),
               Tools(Path(sys.argv[1]).resolve(), work), skipped=skipped)
 
 

@@ -2,37 +2,19 @@
 
     check_typeahead.py TYPEAHEAD WORK      WORK: may be overwritten
 """
-import fcntl
 import os
-import pty
 import re
-import select
 import shutil
 import signal
 import stat
-import struct
 import subprocess
 import sys
 import termios
-import time
 from pathlib import Path
 
+import unsaved
 from parts import expect, run_parts
-
-LINES = "the quick brown fox jumps\na small model learns\nthree phases sum to zero\n"
-PATIENCE = 100      # seconds that a thing may take on a slow machine before the test says that it does not come
-
-
-def run(program, work, *words, text="", status=0):
-    got = subprocess.run([program, *words], cwd=work, input=text.encode(), capture_output=True)
-    shown = (got.stdout + got.stderr).decode("utf-8", "replace")
-    expect(got.returncode == status, f"{' '.join(words)}: status {got.returncode}, not {status}\n{shown}")
-    return shown
-
-
-def perplexities(shown):
-    return [float(word) for word in re.findall(r"^line \d+: perplexity ([\d.]+)", shown, re.M)]
-
+from typist import LINES, PATIENCE, Terminal, perplexities, row, run
 
 def wrong_calls(program, work):
     for word, shown in (("--help", "usage: "), ("--version", f"{program.name} ")):
@@ -150,57 +132,6 @@ def refuses(program, work):
     expect(not list(work.glob("*.??????")), "a trial file is left")
 
 
-class Terminal:
-    """The program on a terminal of its own; `shown` is all that it wrote."""
-
-    def __init__(self, program, work, *words, columns=80):
-        self.main, self.side = pty.openpty()
-        self.resize(columns)
-        self.modes, self.shown = termios.tcgetattr(self.side), ""
-        env = dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8")
-        self.child = subprocess.Popen([program, *words], cwd=work, env=env, stdin=self.side, stdout=self.side,
-                                      stderr=self.side, start_new_session=True)
-
-    def resize(self, columns):
-        fcntl.ioctl(self.side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-
-    def is_raw(self):
-        return not termios.tcgetattr(self.side)[3] & (termios.ICANON | termios.ECHO)
-
-    def type(self, text):
-        self.shown = ""
-        os.write(self.main, text.encode())
-
-    def read(self):
-        if select.select([self.main], [], [], 0.1)[0]:
-            self.shown += os.read(self.main, 65536).decode("utf-8", "replace")
-
-    def wait(self, pattern, what):
-        """Until it has written what the pattern finds."""
-        end = time.monotonic() + PATIENCE
-        while not re.search(pattern, self.shown) and time.monotonic() < end and self.child.poll() is None:
-            self.read()
-        return expect(re.search(pattern, self.shown), f"{what}: {self.shown[-500:]!r}")
-
-    def leave(self, status):
-        """Its end is read while it comes: a terminal's buffer is small."""
-        end = time.monotonic() + PATIENCE
-        while self.child.poll() is None and time.monotonic() < end:
-            self.read()
-        self.read()
-        if not expect(self.child.poll() == status, f"status {self.child.poll()}, not {status}: {self.shown[-500:]!r}"):
-            self.child.kill()
-            self.child.wait()
-        expect(termios.tcgetattr(self.side) == self.modes, "the terminal's modes were not given back")
-        os.close(self.main)
-        os.close(self.side)
-
-
-def row(text, grey=""):
-    """The input row as it is drawn."""
-    return re.escape(f"\r> {text}\033[90m") + grey
-
-
 def typed(program, work):
     t = Terminal(program, work, "--state", "state")
     t.wait("line 39: perplexity", "no status at the start")
@@ -251,6 +182,18 @@ def widths(program, work):
                 t.resize(30)
                 os.kill(t.child.pid, signal.SIGWINCH)       # the terminal is not its controlling one
                 t.wait("leaves\033", "it was not drawn again after the width had changed")
+        t.type("\x04")
+        t.leave(0)
+
+
+def small_terminals(program, work):
+    """What is drawn never scrolls the line away: a terminal that grows would bring back what went."""
+    for rows in (1, 2, 3, 5):
+        t = Terminal(program, work, "--state", "narrow", columns=12, rows=rows)
+        t.wait(r"\033\[J.*\r\033\[2C", f"nothing was drawn in {rows} rows")
+        frame = t.shown.split("\r> ")[-1]
+        expect(frame.count("\n") == rows - 1 and (f"\033[{rows - 1}A" in frame) == (rows > 1),
+               f"{rows} rows: {frame!r}")
         t.type("\x04")
         t.leave(0)
 
@@ -314,6 +257,7 @@ def signals(program, work):
     t.wait(row(""), "nothing was drawn")
     os.kill(t.child.pid, signal.SIGSEGV)
     t.leave(-signal.SIGSEGV)
+    expect(re.search(r"\033\[J[\r\n]+$", t.shown), f"the status stays below what comes after a crash: {t.shown[-100:]!r}")
     t = Terminal(program, work, "--state", "hung")
     t.wait(row(""), "nothing was drawn")
     t.type("a line\r")
@@ -331,8 +275,9 @@ def main():
     program, work = (Path(word).resolve() for word in sys.argv[1:])
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    run_parts((wrong_calls, learns, learns_at_once, keeps_to_itself, goes_on, leaves_out, refuses, typed,
-                 suggests_at_once, widths, stops, signals), program, work)
+    run_parts((wrong_calls, unsaved.begins, learns, learns_at_once, keeps_to_itself, goes_on, leaves_out, refuses, typed,
+                 suggests_at_once, widths, small_terminals, stops, signals,
+               *unsaved.PARTS), program, work, skipped=unsaved.skipped)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def ends_as_inspected(tools, lines):
 
 
 def logs_what_there_is(tools, tiny):
-    words = ["train", "3pt-5m", "t.u16", *tiny, "train.steps=3", "--out", "n.safetensors", "--log", "o.jsonl"]
+    words = ["train", "3pt-5m", "t.u16", *tiny, "train.steps=3", "--out", "n.safetensors", "--log", "o.jsonl", "--force"]
     tools.run(*words, "train.recompute=block")
     lines = read_log(tools.work / "o.jsonl")
     expect(of_kind(lines, "geometry")[0]["displacement"] is None, "a displacement without the inside of blocks")

@@ -8,7 +8,7 @@
 #include "support/runner.h"
 
 static tpt_status parse(const char *text, size_t length, size_t most, tpti_json **root) {
-  return tpti_json_parse(text, length, most, "the text", root);
+  return tpti_json_parse(NULL, text, length, most, "the text", root);
 }
 
 START_TEST(reads_all_kinds) {
@@ -32,7 +32,7 @@ START_TEST(reads_all_kinds) {
   ck_assert_ptr_null(tpti_json_at(array, 3));
   ck_assert_ptr_null(tpti_json_get(root, "absent"));
   ck_assert_str_eq(tpti_json_kind_name(array), "an array");
-  tpti_json_free(root);
+  tpti_json_free(NULL, root);
 }
 END_TEST
 
@@ -47,7 +47,7 @@ START_TEST(members_come_in_the_order_of_the_text) {
     ck_assert_int_eq(tpti_json_integer(tpti_json_member_value(at)), seen);
   }
   ck_assert_int_eq(seen, 4);
-  tpti_json_free(root);
+  tpti_json_free(NULL, root);
 }
 END_TEST
 
@@ -64,8 +64,8 @@ START_TEST(what_is_absent_or_of_another_kind) {
   ck_assert_str_eq(tpti_json_kind_name(NULL), "absent");
   ck_assert_ptr_null(tpti_json_get(NULL, "a"));
   ck_assert_int_eq(tpti_json_integer(NULL), 0);
-  tpti_json_free(root);
-  tpti_json_free(NULL);
+  tpti_json_free(NULL, root);
+  tpti_json_free(NULL, NULL);
 }
 END_TEST
 
@@ -148,7 +148,7 @@ START_TEST(values_are_counted_exactly) {
     tpti_json *root;
     size_t length = strlen(rows[i].text), values = rows[i].values;
     ck_assert_msg(parse(rows[i].text, length, values, &root) == TPT_OK, "%s", rows[i].text);
-    tpti_json_free(root);
+    tpti_json_free(NULL, root);
     ck_assert_msg(parse(rows[i].text, length, values - 1, &root) == TPT_E_FORMAT, "%s",
                   rows[i].text);
     ck_assert_message("too many values");
@@ -164,7 +164,7 @@ START_TEST(depth_is_bounded) {
     tpti_json *root;
     tpt_status status = parse(text, 2 * depth, 1000, &root);
     ck_assert_int_eq(status, depth <= 64 ? TPT_OK : TPT_E_FORMAT);
-    tpti_json_free(root);
+    tpti_json_free(NULL, root);
   }
   ck_assert_message("nested");
 }
@@ -184,7 +184,7 @@ START_TEST(written_strings_read_back) {
   const char *back = tpti_json_string(root, &got);
   ck_assert_uint_eq(got, length);
   ck_assert_mem_eq(back, all, length);
-  tpti_json_free(root);
+  tpti_json_free(NULL, root);
   out.used = 0;
   ck_assert(tpti_json_write_string(&out, "a\"\\\n\x01", 5));
   ck_assert_uint_eq(out.used, 15);

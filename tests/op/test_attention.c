@@ -289,6 +289,48 @@ START_TEST(the_most_work_covers_every_smaller_batch) {
 }
 END_TEST
 
+/* Products of one item, of which the first one has the run cancelled. */
+static struct {
+  tpti_product_fn *product;
+  size_t made;
+  atomic_int cancel;
+} first_cancels;
+
+static void product_that_cancels(const tpti_gemm *g) {
+  first_cancels.made++;
+  atomic_store(&first_cancels.cancel, 1);
+  first_cancels.product(g);
+}
+
+/* One head of a long sequence is one item of the backward: it ends after its first keys, not with
+ * its end. */
+START_TEST(a_long_item_ends_early) {
+  size_t made[2];
+  problem w = problem_new((size){1, 1024, 0, 1, 1, 64});
+  float *work = malloc(tpti_attention_work(&w.a) * sizeof *work);
+  ck_assert_ptr_nonnull(work);
+  for (int cancelled = 0; cancelled < 2; cancelled++) {
+    tpti_run *run = tpti_test_run(1);
+    tpti_kernels kernels = *run->kernels;
+    tpti_attention_forward(run, w.y, w.lse, w.q, w.k, w.v, &w.a);
+    first_cancels.product = kernels.product;
+    first_cancels.made = 0;
+    atomic_store(&first_cancels.cancel, 0);
+    kernels.product = product_that_cancels;
+    run->kernels = &kernels;
+    if (cancelled) run->cancel = &first_cancels.cancel;
+    tpti_attention_backward(run, w.dq, w.dk, w.dv, work, w.dy, w.y, w.lse, w.q, w.k, w.v, &w.a);
+    made[cancelled] = first_cancels.made;
+    ck_assert(run->stopped == cancelled);
+    tpti_test_run_free(run);
+  }
+  ck_assert_uint_gt(made[1], 0);
+  ck_assert_uint_lt(made[1], made[0] / 2);
+  free(work);
+  problem_free(&w);
+}
+END_TEST
+
 static Suite *suite(void) {
   Suite *s = suite_create("op attention");
   TCase *c = tcase_create("attention");
@@ -303,6 +345,7 @@ static Suite *suite(void) {
   tcase_add_loop_test(c, large_weights_sum_to_one_in_backward, 0, 3);
   tcase_add_test(c, nan_propagates);
   tcase_add_test(c, lse_may_be_left_out);
+  tcase_add_test(c, a_long_item_ends_early);
   tcase_add_test(c, work_stays_within_its_promise);
   tcase_add_test(c, the_most_work_covers_every_smaller_batch);
   suite_add_tcase(s, c);

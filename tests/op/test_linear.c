@@ -2,7 +2,9 @@
 #include "op/linear.h"
 #include "op/linear_rows.h"
 
+#include "base/cpu.h"
 #include "gradient.h"
+#include "kernel/kernel.h"
 #include "support/runner.h"
 
 typedef struct shape {
@@ -199,6 +201,65 @@ START_TEST(pack_is_for_training_and_large_sums) {
 }
 END_TEST
 
+/* Multiplications of the longest tile that a product was cut into, and of all. */
+static struct { double longest, all; } seen;
+
+static void only_count(const tpti_gemm *g, size_t from, size_t end, void *scratch) {
+  double work = (double)g->m * (double)(end - from) * (double)g->k;
+  (void)scratch;
+  if (work > seen.longest) seen.longest = work;
+  seen.all += work;
+}
+
+/* Progress is called between tiles: on a thread that has all the work they are short too. Of a head
+ * with 256 rows and 1024, of a prompt, and of a narrow map. */
+START_TEST(no_tile_is_long) {
+  static const shape large[] = {
+      {256, 32000, 768}, {1024, 32000, 768}, {512, 4096, 768}, {1000, 5, 3000}};
+  enum { MOST = 3 << 29 }; /* some 20 ms; the whole of the first is 100 */
+  const shape *s = &large[_i];
+  const double all = (double)s->M * (double)s->out * (double)s->in;
+  tpti_run *run = tpti_test_run(1);
+  tpti_kernels counting = *run->kernels;
+  arrays a = {0};
+  size_t bytes = s->M * (s->out > s->in ? s->out : s->in) * sizeof(float);
+  float *x = arrays_take(&a, bytes), *w = arrays_take(&a, s->out * s->in * sizeof *w);
+  counting.gemm_tile = only_count;
+  run->kernels = &counting;
+  for (int back = 0; back < 2; back++) {
+    seen.longest = seen.all = 0;
+    if (back)
+      tpti_linear_backward_input(run, x, NULL, x, (tpti_weight){.w = w}, s->M, s->out, s->in);
+    else
+      tpti_linear_forward(run, x, NULL, x, (tpti_weight){.w = w}, s->M, s->out, s->in);
+    ck_assert_double_eq(seen.all, all);
+    ck_assert_msg(seen.longest <= MOST, "%.0f multiplications in one tile", seen.longest);
+  }
+  tpti_test_run_free(run);
+  arrays_free(&a);
+}
+END_TEST
+
+/* So large that one thread does it in pieces, of columns and of rows. */
+START_TEST(pieces_do_not_change_bits) {
+  const shape s = {300, 20000, 200};
+  arrays a = {0};
+  float *dx[2], *y[2];
+  float *dy = filled(&a, s.M * s.out, 1), *w = filled(&a, s.out * s.in, 2);
+  for (int32_t threads = 1; threads <= 2; threads++) {
+    tpti_run *run = tpti_test_run(threads);
+    float *to = dx[threads - 1] = filled(&a, s.M * s.in, 3);
+    tpti_linear_backward_input(run, to, to, dy, (tpti_weight){.w = w}, s.M, s.out, s.in);
+    y[threads - 1] = poisoned(&a, s.M * s.out);
+    tpti_linear_forward(run, y[threads - 1], dy, to, (tpti_weight){.w = w}, s.M, s.out, s.in);
+    tpti_test_run_free(run);
+  }
+  ck_assert_uint_eq(tpti_test_first_difference(dx[0], dx[1], s.M * s.in), s.M * s.in);
+  ck_assert_uint_eq(tpti_test_first_difference(y[0], y[1], s.M * s.out), s.M * s.out);
+  arrays_free(&a);
+}
+END_TEST
+
 static Suite *suite(void) {
   Suite *s = suite_create("op linear");
   TCase *tests = tcase_create("linear");
@@ -210,6 +271,10 @@ static Suite *suite(void) {
   tcase_add_test(tests, items_of_rows_cover_the_matrix);
   tcase_add_test(tests, fetching_pieces_of_rows);
   tcase_add_test(tests, threads_do_not_change_bits);
+  const char *name = tpti_gemm_name(tpti_kernels_choose(tpti_cpu_flags()));
+  if (strcmp(name, "blis"))
+    tcase_add_loop_test(tests, no_tile_is_long, 0, 4); /* BLIS's are its own */
+  tcase_add_test(tests, pieces_do_not_change_bits);
   tcase_add_test(tests, pack_is_for_training_and_large_sums);
   suite_add_tcase(s, tests);
   return s;

@@ -102,6 +102,51 @@ START_TEST(counting) {
 }
 END_TEST
 
+/* While a table of many words grows it is asked whether to go on, after some hundred words. */
+START_TEST(growing_can_be_ended) {
+  tpti_counts counts;
+  atomic_int cancel = 0;
+  tpti_run run = {.cancel = &cancel};
+  size_t index, before = 0, entered = 0;
+  tpti_counts_init(&counts, &tpti_memory_default);
+  counts.run = &run;
+  for (int i = 0; before < 20000 || counts.mask == before; i++) {
+    char text[16];
+    int length = snprintf(text, sizeof text, "w%d", i);
+    before = counts.mask;
+    atomic_store(&cancel, before >= 20000);
+    if (!tpti_counts_add(&counts, text, (size_t)length, &index)) ck_abort();
+  }
+  ck_assert(run.stopped);
+  for (size_t i = 0; i <= counts.mask; i++)
+    entered += ((const size_t *)(const void *)counts.slots.data)[i] != 0;
+  ck_assert(entered > 0 && entered <= 1000);
+  tpti_counts_free(&counts);
+}
+END_TEST
+
+/* Long buffers move in pieces; what they hold, and no more than that, is kept. */
+START_TEST(appending_keeps_all) {
+  tpti_buffer buffer;
+  tpti_run run = {0};
+  atomic_int cancel = 0;
+  tpti_buffer_init(&buffer, &tpti_memory_default);
+  bool fine = true;
+  for (uint32_t i = 0; i < 3000000; i++) fine = tpti_append(&run, &buffer, &i, sizeof i) && fine;
+  ck_assert_uint_eq(buffer.used, 3000000 * sizeof(uint32_t));
+  for (uint32_t i = 0; i < 3000000; i++)
+    if (((const uint32_t *)(const void *)buffer.data)[i] != i) ck_abort_msg("value %u", i);
+  run.cancel = &cancel;
+  atomic_store(&cancel, 1);
+  size_t capacity = buffer.capacity;
+  for (uint32_t i = 0; buffer.capacity == capacity && fine; i++)
+    fine = tpti_append(&run, &buffer, &i, sizeof i);
+  ck_assert(fine && run.stopped && !buffer.failed);
+  ck_assert_uint_eq(buffer.used, capacity + sizeof(uint32_t));
+  tpti_buffer_free(&buffer);
+}
+END_TEST
+
 START_TEST(pairs_come_by_count) {
   tpti_pairs pairs;
   tpti_pair pair = {0};
@@ -196,5 +241,6 @@ END_TEST
 
 TEST_MAIN("train", commonest_pair_first, equal_counts_go_by_ids, runs_of_one_letter,
           an_empty_text_leaves_the_bytes, vocabulary_sizes_are_checked,
-          words_by_frequency_then_first_appearance, counting, pairs_come_by_count,
-          memory_may_run_out_anywhere, training_tells_how_far_it_is, sorting)
+          words_by_frequency_then_first_appearance, counting, growing_can_be_ended,
+          appending_keeps_all, pairs_come_by_count, memory_may_run_out_anywhere,
+          training_tells_how_far_it_is, sorting)

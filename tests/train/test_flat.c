@@ -33,18 +33,52 @@ START_TEST(all_values_are_cleared) {
 }
 END_TEST
 
-START_TEST(all_values_are_copied) {
+START_TEST(all_values_are_exchanged) {
   size_t count = counts[_i];
   tpti_run *run = tpti_test_run(2);
-  float *from = values_of(count, 2), *to = values_of(count, 3), *want = values_of(count, 2);
-  tpti_flat_copy(run, to, from, count);
-  ck_assert_uint_eq(tpti_test_first_difference(to, want, count), count);
-  ck_assert_uint_eq(tpti_test_first_difference(from, want, count), count);
-  ck_assert_float_eq(to[count], beside);
-  free(from);
-  free(to);
-  free(want);
+  float *a = values_of(count, 2), *b = values_of(count, 3);
+  float *was_a = values_of(count, 2), *was_b = values_of(count, 3);
+  ck_assert_uint_eq(tpti_flat_exchange(run, a, b, count), count);
+  ck_assert_uint_eq(tpti_test_first_difference(a, was_b, count), count);
+  ck_assert_uint_eq(tpti_test_first_difference(b, was_a, count), count);
+  ck_assert(a[count] == beside && b[count] == beside);
+  free(a);
+  free(b);
+  free(was_a);
+  free(was_b);
   tpti_test_run_free(run);
+}
+END_TEST
+
+static int32_t stop_soon(void *user, const void *handle, double done) {
+  (void)handle;
+  (void)done;
+  return ++*(int *)user == 2;
+}
+
+/* What is said to be exchanged is, and nothing after it: so a stop can be undone. */
+START_TEST(a_stopped_exchange_says_how_far_it_came) {
+  enum { BLOCKS = 200 };
+  const size_t count = (size_t)BLOCKS * TPTI_FLAT_BLOCK;
+  for (int32_t threads = 1; threads <= 2; threads++) {
+    tpti_run *run = tpti_test_run(threads);
+    int calls = 0;
+    float *a = calloc(count, sizeof *a), *b = calloc(count, sizeof *b);
+    ck_assert(a && b);
+    for (size_t i = 0; i < count; i++) b[i] = 1;
+    run->progress = stop_soon, run->progress_user = &calls; /* comes when 5 ms have gone by */
+    run->last_tick = 0;
+    size_t done = tpti_flat_exchange(run, a, b, count);
+    ck_assert(done <= count && (done == count || done % TPTI_FLAT_BLOCK == 0));
+    ck_assert(done == count || run->stopped);
+    size_t right = 0;
+    while (right < count && a[right] == (right < done) && b[right] == !(right < done)) right++;
+    ck_assert_uint_eq(right, count);
+    ck_assert_uint_eq(tpti_flat_exchange(run, a, b, count), run->stopped ? 0 : count);
+    free(a);
+    free(b);
+    tpti_test_run_free(run);
+  }
 }
 END_TEST
 
@@ -52,7 +86,8 @@ static Suite *suite(void) {
   Suite *s = suite_create("train/flat");
   TCase *c = tcase_create("flat");
   tcase_add_loop_test(c, all_values_are_cleared, 0, COUNTS);
-  tcase_add_loop_test(c, all_values_are_copied, 0, COUNTS);
+  tcase_add_loop_test(c, all_values_are_exchanged, 0, COUNTS);
+  tcase_add_test(c, a_stopped_exchange_says_how_far_it_came);
   suite_add_tcase(s, c);
   return s;
 }
