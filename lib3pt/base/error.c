@@ -60,6 +60,8 @@ tpt_status tpti_fail_memory(size_t bytes) {
                      "the allocator gave a block of %zu bytes at no multiple of %d; the alignment "
                      "that it is asked with must be kept",
                      bytes, TPTI_ALIGNMENT);
+  if (bytes == SIZE_MAX)
+    return tpti_fail(TPT_E_MEMORY, "more bytes are needed than this system can address");
   return tpti_fail(TPT_E_MEMORY, "the allocator refused %zu bytes", bytes);
 }
 

@@ -26,7 +26,8 @@ tpt_status tpti_fail_args(tpt_status status, const char *format, va_list args);
  * cut. */
 tpt_status tpti_fail_in(tpt_status status, const char *path);
 
-/* TPT_E_MEMORY with the size that was refused, or given where no block may begin. */
+/* TPT_E_MEMORY with the size that was refused, or given where no block may begin; SIZE_MAX: no
+ * size_t holds it. */
 tpt_status tpti_fail_memory(size_t bytes);
 
 /* This thread's last message; "" before the first. */

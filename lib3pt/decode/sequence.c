@@ -195,6 +195,7 @@ static void score_rows(void *user, const tpti_batch *rows) {
     size_t n = rows->count - first < w->head_rows ? rows->count - first : w->head_rows;
     size_t at = rows->ahead + first;
     for (size_t r = 0; r < n; r++) w->targets[r] = target_of(s, at + r);
+    tpti_touch(s->run, w->logits, n * V * sizeof *w->logits);
     tpti_decode_head(s->run, s->net, w, first, n, w->logits);
     tpti_cross_entropy_forward(s->run, w->loss, w->logits, w->targets, s->ignore_index, n, V);
     size_t wanted = !s->targets && at + n == s->count ? n - 1 : n;

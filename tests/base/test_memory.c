@@ -182,6 +182,8 @@ START_TEST(a_block_out_of_line_goes_back) {
   free(tpti_take(&tpti_memory_default, 24));
   tpti_fail_memory(8);
   ck_assert_ptr_nonnull(strstr(tpti_error_text(), "refused 8 bytes"));
+  ck_assert_int_eq(tpti_fail_memory(SIZE_MAX), TPT_E_MEMORY);
+  ck_assert_ptr_nonnull(strstr(tpti_error_text(), "more bytes are needed"));
 }
 END_TEST
 
