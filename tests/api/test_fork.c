@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/fork.h"
+
 enum { MORE = 4 };
 
 /* What a side makes of its session after the fork; in the child nothing is asserted. */
@@ -50,11 +52,11 @@ static void fork_and_compare(int used, int grandchild) {
   session s = start("");
   ok(tpt_context_set_threads(s.context, 3));
   if (used) train_step(&s, 1);
-  pid_t child = fork();
+  pid_t child = tpti_test_fork();
   ck_assert_int_ge(child, 0);
   if (child == 0) {
     int failed = 0;
-    if (grandchild && (child = fork()) != 0) {
+    if (grandchild && (child = tpti_test_fork()) != 0) {
       int status;
       failed = child < 0 || waitpid(child, &status, 0) != child || status != 0;
       _exit(failed);
@@ -90,7 +92,7 @@ END_TEST
 START_TEST(a_child_that_goes_away) {
   session s = start("");
   train_step(&s, 1);
-  pid_t child = fork();
+  pid_t child = tpti_test_fork();
   ck_assert_int_ge(child, 0);
   if (child == 0) {
     end(&s);

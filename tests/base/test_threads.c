@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/allocator.h"
+#include "support/fork.h"
 #include "support/runner.h"
 
 enum { ITEMS = 300 };
@@ -165,7 +166,7 @@ START_TEST(both_sides_of_a_fork_work) {
   for (int before = 0; before < 2; before++) {
     int status = -1;
     if (before) use(pool, ITEMS, 0);
-    pid_t child = fork();
+    pid_t child = tpti_test_fork();
     if (child == 0) _exit(child_uses(pool));
     use(pool, ITEMS, 0);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
@@ -180,7 +181,7 @@ START_TEST(a_child_may_destroy_at_once) {
   tpti_pool_set_threads(pool, 3);
   use(pool, ITEMS, 0);
   int status = -1;
-  pid_t child = fork();
+  pid_t child = tpti_test_fork();
   if (child == 0) {
     tpti_pool_destroy(pool);
     _exit(0);
