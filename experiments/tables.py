@@ -40,7 +40,7 @@ def against(runs, arm):
 
 
 def minutes(found):
-    return f"{mean(log.end['seconds'] for log in found) / 60:.1f}" if comparable(found) else "several machines"
+    return f"{mean(log.end['processor'] for log in found) / 60:.1f}" if comparable(found) else "several machines"
 
 
 def arm_row(runs, arm):
@@ -54,7 +54,8 @@ def arm_row(runs, arm):
 
 def arms(runs):
     reference = runs.experiment.arm(runs.experiment.reference)
-    head = ["arm", "perplexity, mean +- deviation", "seeds", f"against *{reference.label}*", "minutes", "paper"]
+    head = ["arm", "perplexity, mean +- deviation", "seeds", f"against *{reference.label}*", "processor minutes",
+            "paper"]
     return table(head, [arm_row(runs, arm) for arm in runs.experiment.arms])
 
 
