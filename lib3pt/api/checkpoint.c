@@ -170,11 +170,8 @@ static tpt_status read_values(staging *s, tpti_run *run) {
   size_t count = net->params.count;
   if (!tpti_mul(&s->bytes, count, 3 * sizeof(float))) return tpti_fail_memory(SIZE_MAX);
   s->values = tpti_take(&s->trainer->context->memory, s->bytes);
-  if (!s->values) {
-    tpti_fail_memory(s->bytes);
-    return tpti_fail(TPT_E_MEMORY, "%s, for the checkpoint's weights and both moments",
-                     tpti_error_text());
-  }
+  if (!s->values)
+    return tpti_fail_memory_for(s->bytes, "the checkpoint's weights and both moments");
   tpti_pages(&s->trainer->context->memory, s->values, s->bytes, false); /* as in model_file.c */
   tpti_run_span(run, 0.0, 0.25);
   tpt_status status = tpti_model_read(net, s->tensors, run, s->values);

@@ -1,4 +1,5 @@
 /* Trainers, made and destroyed; what they compute is trainer_step.c. */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/objects.h"
@@ -46,19 +47,19 @@ tpt_status tpti_config_for(const tpt_config *config, const tpt_config *fallback,
   return tpti_fail_memory(sizeof **copy);
 }
 
-/* After tpti_fail_memory: what the memory was for, as the description says. */
-static tpt_status fail_room(tpt_status status, const tpti_recipe *r) {
-  return tpti_fail(status, "%s, for a trainer of %zu x %zu tokens (train.batch x train.seq_len)",
-                   tpti_error_text(), r->batch, r->seq_len);
+static tpt_status fail_room(size_t bytes, const tpti_recipe *r) {
+  char what[128];
+  snprintf(what, sizeof what, "a trainer of %zu x %zu tokens (train.batch x train.seq_len)",
+           r->batch, r->seq_len);
+  return tpti_fail_memory_for(bytes, what);
 }
 
 static tpt_status place_trainer(tpt_model *model, tpt_config *config, tpt_trainer **trainer) {
   const tpti_recipe *recipe = &config->spec.train;
   size_t bytes, parameters = model->net.params.count;
-  if (!tpti_trainer_bytes(&config->spec, &bytes))
-    return fail_room(tpti_fail_memory(SIZE_MAX), recipe);
+  if (!tpti_trainer_bytes(&config->spec, &bytes)) return fail_room(SIZE_MAX, recipe);
   tpti_plan plan = {.base = tpti_take(&model->context->memory, bytes)};
-  if (!plan.base) return fail_room(tpti_fail_memory(bytes), recipe);
+  if (!plan.base) return fail_room(bytes, recipe);
   tpti_acts acts;
   float *gradients;
   tpt_trainer *made = layout(&config->spec, parameters, &plan, &acts, &gradients);

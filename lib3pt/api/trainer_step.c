@@ -155,9 +155,9 @@ static tpt_status make_logits(tpt_trainer *t) {
     return tpti_fail_memory(SIZE_MAX);
   t->logits = tpti_take(&t->context->memory, bytes);
   if (!t->logits) {
-    tpti_fail_memory(bytes);
-    return tpti_fail(TPT_E_MEMORY, "%s, for the logits of %zu tokens", tpti_error_text(),
-                     t->acts.room);
+    char what[64];
+    snprintf(what, sizeof what, "the logits of %zu tokens", t->acts.room);
+    return tpti_fail_memory_for(bytes, what);
   }
   t->logits_bytes = bytes;
   return TPT_OK;

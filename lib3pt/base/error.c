@@ -65,4 +65,9 @@ tpt_status tpti_fail_memory(size_t bytes) {
   return tpti_fail(TPT_E_MEMORY, "the allocator refused %zu bytes", bytes);
 }
 
+tpt_status tpti_fail_memory_for(size_t bytes, const char *what) {
+  tpti_fail_memory(bytes);
+  return tpti_fail(TPT_E_MEMORY, "%s, for %s", tpti_error_text(), what);
+}
+
 const char *tpti_error_text(void) { return message; }

@@ -30,6 +30,9 @@ tpt_status tpti_fail_in(tpt_status status, const char *path);
  * size_t holds it. */
 tpt_status tpti_fail_memory(size_t bytes);
 
+/* And what it was for: "the logits of 64 tokens". */
+tpt_status tpti_fail_memory_for(size_t bytes, const char *what);
+
 /* This thread's last message; "" before the first. */
 const char *tpti_error_text(void);
 
