@@ -143,6 +143,10 @@ static bool by_blis(const tpti_kernels *kernels) {
 #endif
 }
 
+size_t tpti_gemm_depth(const tpti_run *run, size_t k) {
+  return by_blis(run->kernels) ? k : tpti_gemm_round(k);
+}
+
 void tpti_gemm_run(tpti_run *run, const tpti_gemm *g) {
   assert(g->a_row == 1 || g->a_col == 1);
   assert(g->b_row == 1 || g->b_col == 1);

@@ -2,6 +2,7 @@
 #ifndef TPTI_KERNEL_GEMM_H
 #define TPTI_KERNEL_GEMM_H
 
+#include "base/size.h"
 #include "base/threads.h"
 #include "kernel/matrix.h"
 
@@ -16,7 +17,19 @@ typedef struct tpti_gemm {
                               [n, k], or NULL; then not in float32, b is NULL, b_row 1, b_col k */
   size_t c_row, base_row, a_row, a_col, b_row, b_col;
   size_t m, n, k;
+  size_t round; /* where k is a part of a longer sum, that begins with a round of it:
+                   tpti_gemm_round of the whole sum; else 0 */
 } tpti_gemm;
+
+/* A strip of 12 rows takes 12 KiB then, a panel of 32 columns 32 KiB. */
+enum { TPTI_GEMM_ROUND = 256 };
+
+/* Our kernels add so many products of a sum at once, the last time the rest, and then to C. By k
+ * alone, so that the bits are too. At least 1. */
+static inline size_t tpti_gemm_round(size_t k) {
+  size_t rounds = k <= TPTI_GEMM_ROUND ? 1 : tpti_ceil_div(k, TPTI_GEMM_ROUND);
+  return k == 0 ? 1 : tpti_ceil_div(k, rounds);
+}
 
 /* Columns from..end of the product on this thread; from is a multiple of the table's nr. scratch is
  * TPTI_SCRATCH bytes; one stride each of A and B is 1. */
@@ -51,6 +64,10 @@ tpti_gemm_tile_fn tpti_gemm_tile_blis;
  * Where a_col is 1 (rows of A lie in memory) a row of C has the same bits in any number of rows,
  * with B packed or not; then, with B packed, run->scratch is not touched (all this in float32). */
 void tpti_gemm_run(tpti_run *run, const tpti_gemm *g);
+
+/* Where such a product may be cut along k, in float32 and with B not packed, into parts that go on
+ * from C: at multiples of this. k: nowhere. */
+size_t tpti_gemm_depth(const tpti_run *run, size_t k);
 
 /* Bytes of run->pack. Never less for larger sizes. In float32 at most 3 MiB, and 0 for small
  * products. */

@@ -4,12 +4,10 @@
 #include "kernel/gemm.h"
 
 enum {
-  /* k of one round: a strip of 12 rows takes 12 KiB, a panel of 32 columns 32 KiB. */
-  ROUND = 256,
   /* Strips of A packed at once, so that a column of A is read by whole cache lines. */
   STRIPS = 96 / GEMM_ROWS,
   /* Rows of a strip are stored by whole vectors, which spill over its end. */
-  STRIP = ROUND * GEMM_ROWS + V_LANES
+  STRIP = TPTI_GEMM_ROUND * GEMM_ROWS + V_LANES
 };
 _Static_assert(TPTI_PACK_COLUMNS % PANEL == 0, "an item of packing is whole panels");
 

@@ -15,7 +15,8 @@
 
 /* Columns of B that pass a strip of A, and that are packed at once in scratch: 384 KiB. */
 enum { BLOCK = 384 / PANEL * PANEL };
-_Static_assert((ROUND * BLOCK + STRIPS * STRIP) * sizeof(float) <= TPTI_SCRATCH, "scratch");
+_Static_assert((TPTI_GEMM_ROUND * BLOCK + STRIPS * STRIP) * sizeof(float) <= TPTI_SCRATCH,
+               "scratch");
 
 static void product(const tpti_gemm *g) {
   for (size_t j = 0; j < g->n; j += PANEL)
@@ -75,15 +76,10 @@ static void block(const tpti_gemm *whole, const float *panels, float *strips) {
   }
 }
 
-/* k of each round but the last, by k alone, so that the bits are too. At least 1. */
-static size_t round_of(size_t k) {
-  size_t rounds = k <= ROUND ? 1 : tpti_ceil_div(k, ROUND);
-  return k == 0 ? 1 : tpti_ceil_div(k, rounds);
-}
-
 /* The packed B is, round by round, all its panels. */
 static float *packed_panels(const void *packed, const tpti_gemm *g, size_t p, size_t j) {
-  size_t width = tpti_ceil_div(g->n, PANEL) * PANEL, depth = tpti_least(round_of(g->k), g->k - p);
+  size_t width = tpti_ceil_div(g->n, PANEL) * PANEL,
+         depth = tpti_least(tpti_gemm_round(g->k), g->k - p);
   return (float *)(uintptr_t)packed + p * width + j * depth;
 }
 
@@ -91,15 +87,15 @@ static void gemm_pack_b(void *packed, const tpti_gemm *whole, size_t from, size_
   tpti_gemm g = *whole;
   g.n = end - from;
   for (size_t p = 0; p < whole->k; p += g.k) {
-    g.k = tpti_least(round_of(whole->k), whole->k - p);
+    g.k = tpti_least(tpti_gemm_round(whole->k), whole->k - p);
     g.b = whole->b + p * whole->b_row + from * whole->b_col;
     pack_b(packed_panels(packed, whole, p, from), &g);
   }
 }
 
 static void gemm_tile(const tpti_gemm *whole, size_t from, size_t end, void *scratch) {
-  float *panels = scratch, *strips = panels + ROUND * BLOCK;
-  size_t step = round_of(whole->k);
+  float *panels = scratch, *strips = panels + TPTI_GEMM_ROUND * BLOCK;
+  size_t step = whole->round ? whole->round : tpti_gemm_round(whole->k);
   tpti_gemm g = *whole;
   for (size_t j = from; j < end; j += BLOCK) {
     g.n = tpti_least(BLOCK, end - j);

@@ -14,41 +14,60 @@ static tpti_gemm input_operand(const float *w, size_t out, size_t in) {
 
 /* A thread alone takes all columns of a product at once (kernel/gemm.h), those of a head for a
  * tenth of a second. Here it takes pieces of at most PIECE multiplications, some 10 ms, between
- * which progress is called: of WIDE columns, as many as a kernel packs at once, or many times that;
- * where the sum is very long of HALF as many and ROWS rows, which may be 25 ms. Fewer columns would
- * read A too often, and fewer rows pack B for too little: smaller pieces are 14 % slower. */
-enum { PIECE = 3 << 28, HALF = 2 * TPTI_PACK_COLUMNS, WIDE = 2 * HALF, ROWS = 256 };
+ * which progress is called: of WIDE columns, as many as a kernel packs at once, of as many rows as
+ * fit, at least ROWS, or B would be packed for too little, and of as many rounds of the sum. Where
+ * that is all of it, more columns. */
+enum { PIECE = 3 << 28, WIDE = 4 * TPTI_PACK_COLUMNS, ROWS = 256 };
 
 typedef struct piece {
-  size_t rows, columns;
+  size_t rows, columns, depth;
 } piece;
+
+/* As many units of the whole as there is room for, at least one. */
+static size_t fit(size_t whole, size_t unit, size_t room) {
+  return tpti_least(whole, tpti_most(room / unit, 1) * unit);
+}
 
 static piece piece_of(const tpti_run *run, const tpti_gemm *g) {
   bool alone = !run->pool || tpti_pool_threads(run->pool) == 1;
-  piece p = {g->m, g->n};
+  piece p = {g->m, g->n, g->k};
   if (!alone || g->packed || run->precision != TPTI_PRECISION_F32 || g->k == 0) return p;
-  p.rows = tpti_least(g->m, tpti_most(ROWS, PIECE / g->k / tpti_least(g->n, WIDE)));
-  size_t fit = PIECE / g->k / p.rows, unit = fit < WIDE ? HALF : WIDE;
-  p.columns = tpti_most(fit / unit, 1) * unit;
+  size_t unit = tpti_gemm_depth(run, g->k), wide = tpti_least(g->n, WIDE);
+  p.rows = fit(g->m, ROWS, PIECE / wide / unit);
+  p.depth = fit(g->k, unit, PIECE / wide / p.rows);
+  p.columns = p.depth < g->k ? wide : fit(g->n, wide, PIECE / p.rows / p.depth);
   return p;
 }
 
+/* Rows i, columns o and products p of the sum. */
+static tpti_gemm part_of(const tpti_gemm *whole, const piece *size, size_t i, size_t o, size_t p) {
+  tpti_gemm g = *whole;
+  g.m = tpti_least(size->rows, whole->m - i);
+  g.n = tpti_least(size->columns, whole->n - o);
+  g.k = tpti_least(size->depth, whole->k - p);
+  if (size->depth < whole->k) g.round = tpti_gemm_round(whole->k);
+  g.a += i * g.a_row + p * g.a_col;
+  g.b += p * g.b_row + o * g.b_col;
+  g.c += i * g.c_row + o;
+  if (g.base) g.base += i * g.base_row + o;
+  if (p > 0) g.base = g.c, g.base_row = g.c_row;
+  return g;
+}
+
 /* Of a product of which rows of A lie in memory: then no bit depends on how many rows and columns
- * are done together. */
+ * are done together, nor on a cut between two rounds of the sum. */
 static void multiply_by_pieces(tpti_run *run, const tpti_gemm *whole) {
   if (whole->m == 0 || whole->n == 0) return;
-  const piece p = piece_of(run, whole);
-  for (size_t o = 0; o < whole->n; o += p.columns) {
-    for (size_t i = 0; i < whole->m && !run->stopped; i += p.rows) {
-      tpti_gemm g = *whole;
-      g.m = tpti_least(p.rows, whole->m - i);
-      g.n = tpti_least(p.columns, whole->n - o);
-      g.a += i * g.a_row;
-      g.b += o * g.b_col;
-      g.c += i * g.c_row + o;
-      if (g.base) g.base += i * g.base_row + o;
-      tpti_gemm_run(run, &g);
-    }
+  const piece size = piece_of(run, whole);
+  for (size_t o = 0; o < whole->n; o += size.columns) {
+    size_t p = 0;
+    do { /* at least once: k may be 0 */
+      for (size_t i = 0; i < whole->m && !run->stopped; i += size.rows) {
+        tpti_gemm g = part_of(whole, &size, i, o, p);
+        tpti_gemm_run(run, &g);
+      }
+      p += size.depth;
+    } while (p < whole->k);
   }
 }
 

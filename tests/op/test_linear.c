@@ -240,9 +240,12 @@ START_TEST(no_tile_is_long) {
 }
 END_TEST
 
-/* So large that one thread does it in pieces, of columns and of rows. */
+/* So large that one thread does it in pieces: of a long sum and of columns, and of rows. */
+static const shape long_shapes[] = {{300, 20000, 200}, {8500, 384, 256}};
+enum { LONG_SHAPES = sizeof long_shapes / sizeof long_shapes[0] };
+
 START_TEST(pieces_do_not_change_bits) {
-  const shape s = {300, 20000, 200};
+  const shape s = long_shapes[_i];
   arrays a = {0};
   float *dx[2], *y[2];
   float *dy = filled(&a, s.M * s.out, 1), *w = filled(&a, s.out * s.in, 2);
@@ -274,7 +277,7 @@ static Suite *suite(void) {
   const char *name = tpti_gemm_name(tpti_kernels_choose(tpti_cpu_flags()));
   if (strcmp(name, "blis"))
     tcase_add_loop_test(tests, no_tile_is_long, 0, 4); /* BLIS's are its own */
-  tcase_add_test(tests, pieces_do_not_change_bits);
+  tcase_add_loop_test(tests, pieces_do_not_change_bits, 0, LONG_SHAPES);
   tcase_add_test(tests, pack_is_for_training_and_large_sums);
   suite_add_tcase(s, tests);
   return s;
