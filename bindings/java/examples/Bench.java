@@ -8,6 +8,7 @@ import lib3pt.*;
 /** What a token costs, for comparison with bindings/conformance/overhead.c: Bench SECONDS. */
 public class Bench {
   static final int TOKENS = 127;
+  static final double WARM = 4; // seconds, until the JVM has compiled what is called
 
   /** A token a call. */
   static void stepByStep(Decoder decoder) {
@@ -47,6 +48,7 @@ public class Bench {
         var config = Config.preset("3pt-5m");
         var model = Model.create(context, config, 1);
         var decoder = Decoder.create(model)) {
+      rate(decoder, WARM, Bench::stepByStep);
       System.out.printf(Locale.ROOT, "{\"tokens_per_s\": %.1f, \"generated_per_s\": %.1f}%n",
           rate(decoder, seconds / 2, Bench::stepByStep), rate(decoder, seconds / 2, Bench::inOneCall));
     }
