@@ -2,13 +2,13 @@
 #include "base/cpu.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/text.h"
 #include "base/threads.h"
 
@@ -193,7 +193,7 @@ int32_t tpti_cpu_quota(const char *groups, tpti_cpu_reader read, void *user) {
 
 static bool read_whole(void *user, const char *path, char *text, size_t capacity) {
   (void)user;
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+  int file = tpti_open(AT_FDCWD, path, O_RDONLY, 0);
   if (file < 0) return false;
   size_t used = 0;
   for (;;) {

@@ -55,13 +55,15 @@ tpt_status tpti_fail_in(tpt_status status, const char *path) {
 }
 
 tpt_status tpti_fail_memory(size_t bytes) {
-  if (tpti_was_misaligned())
+  const tpti_refusal last = tpti_last_refusal();
+  if (bytes == SIZE_MAX)
+    return tpti_fail(TPT_E_MEMORY, "more bytes are needed than this system can address");
+  if (last.bytes) bytes = last.bytes;
+  if (last.misaligned)
     return tpti_fail(TPT_E_MEMORY,
                      "the allocator gave a block of %zu bytes at no multiple of %d; the alignment "
                      "that it is asked with must be kept",
                      bytes, TPTI_ALIGNMENT);
-  if (bytes == SIZE_MAX)
-    return tpti_fail(TPT_E_MEMORY, "more bytes are needed than this system can address");
   return tpti_fail(TPT_E_MEMORY, "the allocator refused %zu bytes", bytes);
 }
 

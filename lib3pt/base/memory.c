@@ -62,26 +62,28 @@ void tpti_pages(const tpti_memory *memory, void *block, size_t bytes, bool big) 
   advise(block, bytes, big ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
-static _Thread_local bool misaligned;
+static _Thread_local tpti_refusal refusal;
 
-bool tpti_was_misaligned(void) {
-  bool was = misaligned;
-  misaligned = false;
-  return was;
+tpti_refusal tpti_last_refusal(void) {
+  tpti_refusal last = refusal;
+  refusal = (tpti_refusal){0};
+  return last;
+}
+
+static void *refuse(size_t bytes, bool misaligned) {
+  refusal = (tpti_refusal){bytes, misaligned};
+  return NULL;
 }
 
 void *tpti_take(const tpti_memory *memory, size_t bytes) {
-  misaligned = false;
   /* Beyond PTRDIFF_MAX no object exists, and a host's allocator may add to the size. */
-  if (bytes == 0 || bytes > PTRDIFF_MAX) return NULL;
+  if (bytes == 0 || bytes > PTRDIFF_MAX) return refuse(bytes, false);
   void *block = memory->allocate(memory->user, bytes, TPTI_ALIGNMENT);
+  if (!block) return refuse(bytes, false);
   /* A host's allocator that forgets the alignment would end in a fault far from here. */
-  misaligned = (uintptr_t)block % TPTI_ALIGNMENT != 0;
-  if (misaligned) {
-    memory->release(memory->user, block, bytes, TPTI_ALIGNMENT);
-    return NULL;
-  }
-  return block;
+  if ((uintptr_t)block % TPTI_ALIGNMENT == 0) return block;
+  memory->release(memory->user, block, bytes, TPTI_ALIGNMENT);
+  return refuse(bytes, true);
 }
 
 void tpti_give(const tpti_memory *memory, void *block, size_t bytes) {

@@ -23,9 +23,12 @@ extern const tpti_memory tpti_memory_default;
  * alignment, or bytes is 0. */
 void *tpti_take(const tpti_memory *memory, size_t bytes);
 
-/* Was this thread's last tpti_take NULL because the block began at no multiple of TPTI_ALIGNMENT?
- * To be asked once. */
-bool tpti_was_misaligned(void);
+/* What tpti_take was refused last on this thread. */
+typedef struct tpti_refusal {
+  size_t bytes;    /* 0: nothing since this was asked last */
+  bool misaligned; /* the block began at no multiple of TPTI_ALIGNMENT */
+} tpti_refusal;
+tpti_refusal tpti_last_refusal(void);
 
 /* Gives back what tpti_take gave, with the same `bytes`; NULL is accepted. */
 void tpti_give(const tpti_memory *memory, void *block, size_t bytes);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 /* 2^64 / golden ratio, made odd: the step of the counter, and the finaliser's multipliers (variant
  * 13 of Stafford's mixers), from the paper. */
@@ -86,4 +88,12 @@ void tpti_random_normal(uint64_t state, float *values, size_t count) {
     if (i % 2 == 0) normal_pair(&state, pair);
     values[i] = (float)pair[i % 2];
   }
+}
+
+uint64_t tpti_random_system(void) {
+  uint64_t bits = 0;
+  struct timespec now;
+  if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) == (ssize_t)sizeof bits) return bits;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)(uintptr_t)&now;
 }

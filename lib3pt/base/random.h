@@ -23,6 +23,10 @@ uint64_t tpti_random_below(uint64_t *state, uint64_t bound);
 void tpti_random_uniform(uint64_t state, float *values, size_t count, double bound);
 void tpti_random_normal(uint64_t state, float *values, size_t count);
 
+/* 64 bits that nobody can guess; from the clock where the system has none ready. No file is opened.
+ */
+uint64_t tpti_random_system(void);
+
 /* Natural logarithm of a normal positive number, within 1e-15, from + - * / alone: the C library's
  * own may differ in the last bit between machines. */
 double tpti_random_log(double x);

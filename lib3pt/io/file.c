@@ -3,10 +3,11 @@
 #include "io/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/descriptor.h"
 
 _Static_assert(sizeof(off_t) == 8, "compile with -D_FILE_OFFSET_BITS=64");
 
@@ -24,11 +25,7 @@ tpt_status tpti_fail_system(const char *action, const char *path) {
 
 /* Without O_NONBLOCK a pipe nobody writes to would hold the caller for ever. */
 static int open_for_reading(const char *path) {
-  int descriptor;
-  do {
-    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  } while (descriptor < 0 && errno == EINTR);
-  return descriptor;
+  return tpti_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 }
 
 tpt_status tpti_file_open(const char *path, tpti_file *file) {

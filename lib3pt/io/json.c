@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "base/random.h"
 #include "base/size.h"
 
 /* Levels of nesting; a tokenizer.json has about 8. One bit each in the scan below. */
@@ -114,6 +115,10 @@ static size_t more(void *to, size_t room, void *argument) {
   return bytes;
 }
 
+/* jansson's tables have one seed a process, of the first who asks for it; by itself it would read
+ * /dev/urandom, a file that nobody asked for. 0 would be "by itself". */
+static void seed_tables(void) { json_object_seed((size_t)tpti_random_system() | 1); }
+
 tpt_status tpti_json_parse(tpti_run *run, const char *text, size_t length, size_t max_nodes,
                            const char *what, tpti_json **root) {
   *root = NULL;
@@ -121,6 +126,7 @@ tpt_status tpti_json_parse(tpti_run *run, const char *text, size_t length, size_
   if (status) return status;
   json_error_t error = {0};
   feed f = {.run = run, .text = text, .length = length};
+  seed_tables();
   json_t *parsed = json_load_callback(
       more, &f, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
   if (parsed) {

@@ -7,15 +7,15 @@
 #include "io/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/random.h"
 
 /* ".3pt-" with 16 hexadecimal digits and ".tmp"; of fixed length, since a target's name may be as
  * long as the file system allows. Another draw after a name that exists. */
@@ -81,30 +81,22 @@ static tpt_status make_writer(const char *path, const char *name, const tpti_mem
 static tpt_status open_folder(tpti_writer *writer, char *resolved) {
   char *slash = strrchr(resolved, '/');
   if (slash) slash[slash == resolved] = '\0'; /* of "/name" the slash stays */
-  do {
-    writer->folder = open(slash ? resolved : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  } while (writer->folder < 0 && errno == EINTR);
+  writer->folder = tpti_open(AT_FDCWD, slash ? resolved : ".", O_RDONLY | O_DIRECTORY, 0);
   return writer->folder < 0 ? tpti_fail_system("open the folder of", writer->path) : TPT_OK;
 }
 
 /* Nobody can guess it; where the system gives no random bytes, O_EXCL alone must do. */
 static void draw_name(tpti_writer *writer) {
-  uint64_t random = 0;
-  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    random = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)(uintptr_t)writer;
-  }
   snprintf(writer->temporary, sizeof writer->temporary, ".3pt-%016llx.tmp",
-           (unsigned long long)random);
+           (unsigned long long)tpti_random_system());
 }
 
 static tpt_status create_temporary(tpti_writer *writer, mode_t mode) {
   for (int draw = 0; writer->descriptor < 0 && draw < DRAWS; draw++) {
     draw_name(writer);
-    writer->descriptor = openat(writer->folder, writer->temporary,
-                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (writer->descriptor < 0 && errno != EEXIST && errno != EINTR) break;
+    writer->descriptor = tpti_open(writer->folder, writer->temporary,
+                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    if (writer->descriptor < 0 && errno != EEXIST) break;
   }
   if (writer->descriptor >= 0) return TPT_OK;
   tpt_status status = tpti_fail_system("create a file in the folder of", writer->path);

@@ -78,7 +78,8 @@ tpt_status tpti_key_unknown(const char *name, size_t line) {
   if (line) snprintf(place, sizeof place, "line %zu: ", line);
   tpti_yaml_show(name, shown);
   if (tpti_key_is_section(name))
-    return tpti_fail(TPT_E_CONFIG, "%s%s is a section of keys, not a key", place, name);
+    return tpti_fail(TPT_E_CONFIG, "%s%s is a section of keys, not a key%s", place, name,
+                     line ? ": it holds KEY: VALUE, a line each" : "");
   size_t length = 0;
   const char *near = nearest(name, &length);
   if (near)

@@ -138,15 +138,18 @@ static size_t place_before(const tpti_tokenizer *t, tpti_run *run, const int32_t
 }
 
 /* The beginning may lose characters (a leading space): decode so much of it that some text is left,
- * after which nothing more is lost. 0: there is no such place before `most`. */
-static size_t first_written(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids, size_t most,
-                            tpti_buffer *scratch) {
-  for (size_t count = 1; count <= most; count *= 2) {
+ * after which nothing more is lost.
+ *   first     result; 0: there is no such place before `most` */
+static tpt_status first_written(const tpti_tokenizer *t, tpti_run *run, const int32_t *ids,
+                                size_t most, tpti_buffer *scratch, size_t *first) {
+  tpt_status status = TPT_OK;
+  *first = 0;
+  for (size_t count = 1; count <= most && !*first && !status; count *= 2) {
     scratch->used = 0;
-    if (decode_part(t, run, ids, count, (tpti_decode_mode){.hold = true}, scratch)) return 0;
-    if (scratch->used) return count;
+    status = decode_part(t, run, ids, count, (tpti_decode_mode){.hold = true}, scratch);
+    if (!status && scratch->used) *first = count;
   }
-  return 0;
+  return status;
 }
 
 static bool continues(char byte) { return ((uint8_t)byte & 0xc0) == 0x80; }
@@ -181,9 +184,10 @@ tpt_status tpti_tokenizer_decode_tail(const tpti_tokenizer *tokenizer, tpti_run 
   tpti_buffer before;
   tpti_buffer_init(&before, tokenizer->memory);
   size_t from = can_begin_anywhere(tokenizer) ? place_before(tokenizer, run, ids, done) : 0;
-  size_t first = from ? first_written(tokenizer, run, ids, from, &before) : 0;
+  size_t first = 0;
+  if (from) status = first_written(tokenizer, run, ids, from, &before, &first);
   if (first == 0 || first > from) from = 0;
-  status = tail_from(tokenizer, run, ids, count, done, from, &before, out);
+  if (!status) status = tail_from(tokenizer, run, ids, count, done, from, &before, out);
   tpti_buffer_free(&before);
   return status;
 }

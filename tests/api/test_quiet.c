@@ -6,7 +6,9 @@
 #include <fenv.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "support/folder.h"
@@ -27,6 +29,45 @@ static char *look_up(const char *name) {
 
 char *getenv(const char *name) { return look_up(name); }
 char *secure_getenv(const char *name) { return look_up(name); }
+
+/* ---- who opens files ---- */
+
+static char opened[4096]; /* paths, while watching */
+
+static int open_and_note(int at, const char *path, int flags, mode_t mode) {
+  if (watching && strlen(opened) + strlen(path) + 2 < sizeof opened)
+    strcat(strcat(opened, path), "\n");
+  return (int)syscall(SYS_openat, at, path, flags, mode);
+}
+
+/* Of a file that is made. */
+static mode_t mode_of(int flags, va_list rest) {
+  return flags & O_CREAT ? (mode_t)va_arg(rest, unsigned) : 0;
+}
+
+/* In place of the C library's, which has two names of each: the second for large files. */
+#define OPENS(ours, name)                                                                          \
+  int ours(const char *path, int flags, ...) __asm__(name);                                        \
+  int ours(const char *path, int flags, ...) {                                                     \
+    va_list rest;                                                                                  \
+    va_start(rest, flags);                                                                         \
+    mode_t mode = mode_of(flags, rest);                                                            \
+    va_end(rest);                                                                                  \
+    return open_and_note(AT_FDCWD, path, flags, mode);                                             \
+  }
+#define OPENS_AT(ours, name)                                                                       \
+  int ours(int at, const char *path, int flags, ...) __asm__(name);                                \
+  int ours(int at, const char *path, int flags, ...) {                                             \
+    va_list rest;                                                                                  \
+    va_start(rest, flags);                                                                         \
+    mode_t mode = mode_of(flags, rest);                                                            \
+    va_end(rest);                                                                                  \
+    return open_and_note(at, path, flags, mode);                                                   \
+  }
+OPENS(our_open, "open")
+OPENS(our_open64, "open64")
+OPENS_AT(our_openat, "openat")
+OPENS_AT(our_openat64, "openat64")
 
 /* ---- a whole life: train, save, load, decode, evaluate, fail ---- */
 
@@ -152,6 +193,26 @@ START_TEST(the_environment_is_not_read) {
 }
 END_TEST
 
+/* But what it was given: the files of the test, and what tells of processors. */
+START_TEST(no_other_file_is_opened) {
+  char model[128], checkpoint[128];
+  in_folder(model, "model");
+  in_folder(checkpoint, "checkpoint");
+  opened[0] = '\0';
+  watching = 1;
+  int failed = whole_life(model, checkpoint);
+  watching = 0;
+  ck_assert_int_eq(failed, 0);
+  ck_assert_ptr_nonnull(strstr(opened, model)); /* they are seen */
+  char *rest = opened;
+  for (char *path; (path = strtok_r(rest, "\n", &rest));)
+    ck_assert_msg(!strncmp(path, folder, strlen(folder)) || !strncmp(path, ".3pt-", 5) ||
+                      !strcmp(path, "/none/there") || !strncmp(path, "/proc/self/", 11) ||
+                      !strncmp(path, "/sys/fs/cgroup", 14),
+                  "%s was opened", path);
+}
+END_TEST
+
 /* Threads and descriptors are gone with their handles; handlers, masks, locale and rounding are as
  * before. */
 START_TEST(nothing_is_left) {
@@ -222,6 +283,7 @@ static Suite *suite(void) {
   tcase_add_test(tests, nothing_is_printed);
   tcase_add_test(tests, closed_descriptors);
   tcase_add_test(tests, the_environment_is_not_read);
+  tcase_add_test(tests, no_other_file_is_opened);
   tcase_add_test(tests, nothing_is_left);
   tcase_add_test(tests, no_other_file);
   tcase_add_test(tests, locale_of_the_host);

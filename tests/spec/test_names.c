@@ -27,7 +27,8 @@ START_TEST(a_far_key_is_answered_without_a_guess) {
   suggests("optimizer", 3, "line 3: unknown key \"optimizer\"; model and train are allowed here");
   suggests("train.xy", 0, "unknown key \"train.xy\"; 3pt.yaml(5) lists the keys");
   suggests("", 0, "unknown key \"\"; model and train are allowed here");
-  suggests("model.dc", 4, "line 4: model.dc is a section of keys, not a key");
+  suggests("model.dc", 4,
+           "line 4: model.dc is a section of keys, not a key: it holds KEY: VALUE, a line each");
   suggests("model", 0, "model is a section of keys, not a key");
   ck_assert_int_eq(tpti_key_unknown(longest, 1), TPT_E_CONFIG);
   ck_assert_uint_lt(strlen(tpti_error_text()), 200);
