@@ -62,7 +62,7 @@ pub const TPT_E_UNSUPPORTED: tpt_status = 7;
 pub const TPT_E_NUMERIC: tpt_status = 8;
 #[doc = " the progress function or tpt_context_cancel ended the call"]
 pub const TPT_E_CANCELLED: tpt_status = 9;
-#[doc = " a bug of the library"]
+#[doc = " a bug of the library, or of one that it uses"]
 pub const TPT_E_INTERNAL: tpt_status = 10;
 pub const TPT_STATUS_FORCE: tpt_status = 2147483647;
 #[doc = " What a call came to. Values are never changed or used again; a later version may add some, so\n treat an unknown one as a failure."]
@@ -267,7 +267,7 @@ extern "C" {
     ) -> tpt_status;
 }
 extern "C" {
-    #[doc = " The same from memory.\n   yaml      a text without NUL; NULL where length is 0, which gives the defaults\n Errors: CONFIG as _load; ARGUMENT: not UTF-8."]
+    #[doc = " The same from memory.\n   yaml      a text without NUL; NULL where length is 0, which gives the defaults\n Errors: CONFIG: as _load, or more than 8 MiB; ARGUMENT: not UTF-8."]
     pub fn tpt_config_parse(
         yaml: *const core::ffi::c_char,
         length: usize,
