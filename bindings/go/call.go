@@ -46,10 +46,18 @@ func (c *call) ended(on ID) bool {
 	return c != nil && c.first == on && (c.thrown != nil || c.ctx != nil && c.ctx.Err() != nil)
 }
 
+// over is the error of what would begin when ctx is done already.
+func over(ctx context.Context) error {
+	if ctx == nil || ctx.Err() == nil {
+		return nil
+	}
+	return &Error{ErrCancelled, "the context.Context was done before the call", context.Cause(ctx)}
+}
+
 // run calls f and makes an error of its status. r is nil where there is no context.
 func (r *root) run(ctx context.Context, first unsafe.Pointer, f func() C.tpt_status) error {
-	if ctx != nil && ctx.Err() != nil {
-		return &Error{ErrCancelled, "the context.Context was done before the call", context.Cause(ctx)}
+	if err := over(ctx); err != nil {
+		return err
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -19,8 +19,11 @@ func BuildInfo() string { return C.GoString(C.tpt_build_info()) }
 // CheckVersion says whether the library in use is of this major version and at least this one. The package asks once by
 // itself, with the version that it was compiled for; whatever is made first gives the error.
 func CheckVersion(major, minor, patch int) error {
+	if err := int32s(number{"major", major}, number{"minor", minor}, number{"patch", patch}); err != nil {
+		return err
+	}
 	return (*root)(nil).run(nil, nil, func() C.tpt_status {
-		return C.tpt_check_version(clamp(major), clamp(minor), clamp(patch))
+		return C.tpt_check_version(C.int32_t(major), C.int32_t(minor), C.int32_t(patch))
 	})
 }
 
@@ -77,7 +80,10 @@ func (c *Context) ID() ID { return c.id() }
 // SetThreads sets the threads of a call, the caller's own among them: 1 to 256; 0 is the default, as many as the process
 // may use. Only while idle.
 func (c *Context) SetThreads(threads int) error {
-	return c.do(nil, exclusive, func() C.tpt_status { return C.tpt_context_set_threads(c.c(), clamp(threads)) })
+	if err := int32s(number{"threads", threads}); err != nil {
+		return err
+	}
+	return c.do(nil, exclusive, func() C.tpt_status { return C.tpt_context_set_threads(c.c(), C.int32_t(threads)) })
 }
 
 // Threads is how many a call uses now.

@@ -84,6 +84,9 @@ func (d *Dataset) Random(randomState *uint64, batch, seq int, tokens, targets []
 
 // WindowCount is how many windows of seq tokens there are that do not overlap.
 func (d *Dataset) WindowCount(seq int) (int, error) {
+	if err := sizes(number{"seq", seq}); err != nil {
+		return 0, err
+	}
 	var count C.size_t
 	err := d.do(nil, shared, func() C.tpt_status { return C.tpt_dataset_window_count(d.c(), C.size_t(seq), &count) })
 	return int(count), err
@@ -91,11 +94,14 @@ func (d *Dataset) WindowCount(seq int) (int, error) {
 
 // Window is the one of an index below WindowCount: its tokens from index x seq on, and the targets one further.
 func (d *Dataset) Window(index, seq int) (tokens, targets []int32, err error) {
+	if err := sizes(number{"index", index}, number{"seq", seq}); err != nil {
+		return nil, nil, err
+	}
 	count, err := d.Count()
 	if err != nil {
 		return nil, nil, err
 	}
-	room := min(max(seq, 0), count) // a longer window is the library's to refuse
+	room := min(seq, count) // a longer window is the library's to refuse
 	tokens, targets = make([]int32, room), make([]int32, room)
 	err = d.do(nil, shared, func() C.tpt_status {
 		return C.tpt_dataset_window(d.c(), C.size_t(index), C.size_t(seq), ids(tokens), ids(targets))

@@ -17,7 +17,7 @@ type Decoder struct {
 	*handle
 	vocab int
 	room  int          // tokens that it can hold
-	fed   atomic.Int64 // when Feed was called last, in ns
+	fed   atomic.Int64 // when takeTurn was called last, in ns
 }
 
 var decoderKind = &kind{"decoder", func(p unsafe.Pointer) { C.tpt_decoder_destroy((*C.tpt_decoder)(p)) }}
@@ -38,6 +38,9 @@ func (d *Decoder) use(exclusive bool) use {
 
 // NewDecoder makes an empty sequence with room for maxPositions tokens, max_seq_len where it is 0, and greedy sampling.
 func (m *Model) NewDecoder(maxPositions int) (*Decoder, error) {
+	if err := sizes(number{"max_positions", maxPositions}); err != nil {
+		return nil, err
+	}
 	h, err := m.create(nil, shared, decoderKind, nil, func(out *unsafe.Pointer) C.tpt_status {
 		return C.tpt_decoder_create(m.c(), C.size_t(maxPositions), (**C.tpt_decoder)(unsafe.Pointer(out)))
 	})
@@ -146,6 +149,9 @@ func (d *Decoder) Score(ctx context.Context, tokens ...int32) ([]float64, error)
 
 // Rewind forgets what is at and after a position, and the last logits. The sampler stays.
 func (d *Decoder) Rewind(position int) error {
+	if err := sizes(number{"position", position}); err != nil {
+		return err
+	}
 	return d.do(nil, exclusive, func() C.tpt_status { return C.tpt_decoder_rewind(d.c(), C.size_t(position)) })
 }
 
@@ -166,8 +172,11 @@ type Sampling struct {
 
 // SetSampling sets it and restarts the random state.
 func (d *Decoder) SetSampling(s Sampling) error {
+	if err := int32s(number{"top_k", s.TopK}); err != nil {
+		return err
+	}
 	return d.do(nil, exclusive, func() C.tpt_status {
-		return C.tpt_decoder_set_sampling(d.c(), C.double(s.Temperature), clamp(s.TopK), C.double(s.TopP), C.uint64_t(s.Seed))
+		return C.tpt_decoder_set_sampling(d.c(), C.double(s.Temperature), C.int32_t(s.TopK), C.double(s.TopP), C.uint64_t(s.Seed))
 	})
 }
 
@@ -178,14 +187,17 @@ func (d *Decoder) Sample() (int32, error) {
 	return int32(token), err
 }
 
-// NoStop is for Generate: no token ends it.
+// NoStop is no token: none ends a Generate, and none comes with an error of Tokens.
 const NoStop int32 = -1
 
 // Generate is a continuation in one call: it samples a token and feeds it, count times or until after the token stop.
 // What it made comes with an error too, also where ctx ended it; a later call goes on with what would have come. After
 // a callback's panic Position tells how many were made.
 func (d *Decoder) Generate(ctx context.Context, count int, stop int32) ([]int32, error) {
-	tokens := make([]int32, max(min(count, d.room), 0)) // the library refuses a count that is more
+	if err := sizes(number{"count", count}); err != nil {
+		return nil, err
+	}
+	tokens := make([]int32, min(count, d.room)) // the library refuses a count that is more
 	var made C.size_t
 	err := d.do(ctx, exclusive, func() C.tpt_status {
 		return C.tpt_decoder_generate(d.c(), C.int32_t(stop), ids(tokens), C.size_t(count), &made)
@@ -193,15 +205,31 @@ func (d *Decoder) Generate(ctx context.Context, count int, stop int32) ([]int32,
 	return tokens[:made], err
 }
 
-// Tokens goes on for count tokens, one by one: each is sampled, fed, and then given to the loop. An error is the last
-// that the loop gets.
+// next is a Generate of one token, NoStop where it fails.
+func (d *Decoder) next(ctx context.Context) (int32, error) {
+	var token C.int32_t
+	var made C.size_t
+	d.takeTurn()
+	err := d.do(ctx, exclusive, func() C.tpt_status {
+		return C.tpt_decoder_generate(d.c(), C.int32_t(NoStop), &token, 1, &made)
+	})
+	if err != nil {
+		return NoStop, err
+	}
+	return int32(token), nil
+}
+
+// Tokens goes on for count tokens, one by one: each is sampled, fed, and then given to the loop. An error comes with
+// NoStop for a token and is the last that the loop gets. No token was made then, and its draw is taken back: a later
+// loop or Generate goes on with what would have come.
 func (d *Decoder) Tokens(ctx context.Context, count int) iter.Seq2[int32, error] {
 	return func(yield func(int32, error) bool) {
+		if err := sizes(number{"count", count}); err != nil {
+			yield(NoStop, err)
+			return
+		}
 		for range count {
-			token, err := d.Sample()
-			if err == nil {
-				err = d.Feed(ctx, token)
-			}
+			token, err := d.next(ctx)
 			if !yield(token, err) || err != nil {
 				return
 			}

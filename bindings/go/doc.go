@@ -14,7 +14,7 @@
 // # Errors
 //
 // A failure of the library is an [*Error] with its [Status] and the library's own text. The statuses are errors too, so
-// that errors.Is(err, threept.ErrIO) asks for one. Counts are ints; a negative one is out of every range.
+// that errors.Is(err, threept.ErrIO) asks for one. Sizes are ints; one below 0 is [ErrArgument].
 //
 // # Goroutines
 //

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -80,8 +81,37 @@ func argument(format string, values ...any) *Error {
 	return &Error{Status: ErrArgument, Message: fmt.Sprintf(format, values...)}
 }
 
+// number is an int argument and its name.
+type number struct {
+	name  string
+	value int
+}
+
+// sizes refuses the first number below 0, before a size_t would make a huge one of it.
+func sizes(numbers ...number) error {
+	for _, n := range numbers {
+		if n.value < 0 {
+			return argument("%s is %d; 0 or more is allowed", n.name, n.value)
+		}
+	}
+	return nil
+}
+
+// int32s refuses the first number that no int32_t can say. What it can say is the library's to judge.
+func int32s(numbers ...number) error {
+	for _, n := range numbers {
+		if n.value < math.MinInt32 || n.value > math.MaxInt32 {
+			return argument("%s is %d; a number of 32 bits is needed", n.name, n.value)
+		}
+	}
+	return nil
+}
+
 // exact refuses a slice that has not batch x seq elements, before the library would read or write past its end.
 func exact(name string, length, batch, seq int) error {
+	if err := sizes(number{"batch", batch}, number{"seq", seq}); err != nil {
+		return err
+	}
 	high, low := bits.Mul(uint(batch), uint(seq))
 	if high != 0 || low != uint(length) {
 		return argument("%s has %d elements; batch x seq, %d x %d, is needed", name, length, batch, seq)

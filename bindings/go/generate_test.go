@@ -145,3 +145,85 @@ func TestGenerateIsCancelledBeforeItBegins(t *testing.T) {
 		t.Errorf("%v are made, not %v", got, want)
 	}
 }
+
+// turns are those of a loop that end is called in, after so many tokens; what it got after that is its last.
+func turns(decoder *threept.Decoder, ctx context.Context, count, before int, end func()) (tokens []int32, last int32, err error) {
+	for token, err := range decoder.Tokens(ctx, count) {
+		if err != nil {
+			return tokens, token, err
+		}
+		if tokens = append(tokens, token); len(tokens) == before {
+			end()
+		}
+	}
+	return tokens, threept.NoStop, nil
+}
+
+func TestTokensLoseNothingToACancel(t *testing.T) {
+	const count, before = 20, 7
+	l := newLong(nil)
+	want := must(promptedDecoder(l.model, 2).Generate(background, count, threept.NoStop))
+	ctx, cancel := context.WithCancel(background)
+	for _, end := range []func(){cancel, func() { check(l.context.Cancel(true)) }} {
+		decoder := promptedDecoder(l.model, 2)
+		tokens, last, err := turns(decoder, ctx, count, before, end)
+		if !errors.Is(err, threept.ErrCancelled) || last != threept.NoStop || !slices.Equal(tokens, want[:before]) {
+			t.Errorf("%v, then %d and %v; %v come", tokens, last, err, want[:before])
+		}
+		check(l.context.Cancel(false))
+		ctx = background
+		if position := must(decoder.Position()); position != prompted+before {
+			t.Errorf("%d tokens are held", position)
+		}
+		rest, _, err := turns(decoder, ctx, count-before, 0, nil)
+		if err != nil || !slices.Equal(rest, want[before:]) {
+			t.Errorf("%v come after the cancel, %v; without it %v", rest, err, want[before:])
+		}
+	}
+}
+
+func TestTokensEndWithAnError(t *testing.T) {
+	o := newObjects(nil) // room for 8
+	defer o.close()
+	check(o.decoder.Feed(background, someTokens[:prompted]...))
+	tokens, last, err := turns(o.decoder, background, 100, 0, nil)
+	if !errors.Is(err, threept.ErrArgument) || last != threept.NoStop || len(tokens) != 8-prompted || must(o.decoder.Position()) != 8 {
+		t.Errorf("%v, then %d and %v", tokens, last, err)
+	}
+}
+
+func TestStreamLosesNothingToACancel(t *testing.T) {
+	const count, before = 12, 5
+	o := newObjects(nil)
+	defer o.close()
+	model := newLong(nil).model
+	tokens := must(promptedDecoder(model, 2).Generate(background, count, threept.NoStop))
+	prompt := someTokens[:prompted]
+	want := must(o.tokenizer.DecodeTail(background, slices.Concat(prompt, tokens), prompted))
+	decoder := promptedDecoder(model, 2)
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	var got string
+	var last error
+	pieces := 0
+	for piece, err := range o.tokenizer.Stream(ctx, prompt, decoder.Tokens(background, count)) {
+		got, last = got+piece, err
+		if pieces++; pieces == before {
+			cancel()
+		}
+	}
+	if !errors.Is(last, threept.ErrCancelled) || !errors.Is(last, context.Canceled) || pieces != before+1 {
+		t.Errorf("%d pieces, then %v", pieces, last)
+	}
+	held := must(decoder.Position())
+	if held != prompted+before {
+		t.Errorf("%d tokens are held, %d pieces are given", held, before)
+	}
+	sofar := slices.Concat(prompt, tokens[:held-prompted])
+	for piece, err := range o.tokenizer.Stream(nil, sofar, decoder.Tokens(background, count-held+prompted)) {
+		got += must(piece, err)
+	}
+	if got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}

@@ -5,7 +5,10 @@ import "C"
 
 // DCProfile is the profile of DC injection from r(first) on, count of them; first + count is at most max_seq_len.
 func (m *Model) DCProfile(first, count int) ([]float32, error) {
-	values := make([]float32, min(max(count, 0), m.shape.positions)) // more is the library's to refuse
+	if err := sizes(number{"first", first}, number{"count", count}); err != nil {
+		return nil, err
+	}
+	values := make([]float32, min(count, m.shape.positions)) // more is the library's to refuse
 	err := m.do(nil, shared, func() C.tpt_status {
 		return C.tpt_geometry_dc_profile(m.c(), C.size_t(first), floats(values), C.size_t(count))
 	})
@@ -14,6 +17,9 @@ func (m *Model) DCProfile(first, count int) ([]float32, error) {
 
 // Theta is the angles that a layer has learned, shared by its phases: P / 2, radians.
 func (m *Model) Theta(layer int) ([]float32, error) {
+	if err := sizes(number{"layer", layer}); err != nil {
+		return nil, err
+	}
 	values := make([]float32, m.shape.pairs())
 	err := m.do(nil, shared, func() C.tpt_status {
 		return C.tpt_geometry_theta(m.c(), C.size_t(layer), floats(values), C.size_t(len(values)))
@@ -23,6 +29,9 @@ func (m *Model) Theta(layer int) ([]float32, error) {
 
 // Angles is by what the pairs of a phase turn: theta + 2 pi phase / N, radians.
 func (m *Model) Angles(layer, phase int) ([]float32, error) {
+	if err := sizes(number{"layer", layer}, number{"phase", phase}); err != nil {
+		return nil, err
+	}
 	values := make([]float32, m.shape.pairs())
 	err := m.do(nil, shared, func() C.tpt_status {
 		return C.tpt_geometry_angles(m.c(), C.size_t(layer), C.size_t(phase), floats(values), C.size_t(len(values)))
@@ -40,6 +49,9 @@ type Drift struct {
 
 // Drift is that of a layer.
 func (m *Model) Drift(layer int) (Drift, error) {
+	if err := sizes(number{"layer", layer}); err != nil {
+		return Drift{}, err
+	}
 	raw := C.tpt_drift{size: C.sizeof_tpt_drift}
 	err := m.do(nil, shared, func() C.tpt_status { return C.tpt_geometry_drift(m.c(), C.size_t(layer), &raw) })
 	return Drift{float64(raw.start), float64(raw.mean), float64(raw.l2), float64(raw.max)}, err
@@ -47,7 +59,10 @@ func (m *Model) Drift(layer int) (Drift, error) {
 
 // measure makes a slice of count numbers and hands it to f. What is measured is the stream of the trainer's last
 // Forward or Accumulate.
-func (t *Trainer) measure(count int, f func(values *C.double, count C.size_t) C.tpt_status) ([]float64, error) {
+func (t *Trainer) measure(layer, count int, f func(values *C.double, count C.size_t) C.tpt_status) ([]float64, error) {
+	if err := sizes(number{"layer", layer}); err != nil {
+		return nil, err
+	}
 	values := make([]float64, count)
 	err := t.do(nil, shared, func() C.tpt_status { return f(doubles(values), C.size_t(count)) })
 	return values, err
@@ -55,14 +70,14 @@ func (t *Trainer) measure(count int, f func(values *C.double, count C.size_t) C.
 
 // PhaseMeans are the means of each phase over batch, positions and the phase's channels.
 func (t *Trainer) PhaseMeans(point Point, layer int) ([]float64, error) {
-	return t.measure(t.shape.phases, func(values *C.double, count C.size_t) C.tpt_status {
+	return t.measure(layer, t.shape.phases, func(values *C.double, count C.size_t) C.tpt_status {
 		return C.tpt_geometry_phase_means(t.c(), C.tpt_point(point), C.size_t(layer), values, count)
 	})
 }
 
 // PhaseRMS is the root of the mean square over the same.
 func (t *Trainer) PhaseRMS(point Point, layer int) ([]float64, error) {
-	return t.measure(t.shape.phases, func(values *C.double, count C.size_t) C.tpt_status {
+	return t.measure(layer, t.shape.phases, func(values *C.double, count C.size_t) C.tpt_status {
 		return C.tpt_geometry_phase_rms(t.c(), C.tpt_point(point), C.size_t(layer), values, count)
 	})
 }
@@ -70,20 +85,23 @@ func (t *Trainer) PhaseRMS(point Point, layer int) ([]float64, error) {
 // PhaseCosine is the mean over tokens of the cosine between two phases: N x N, row by row.
 func (t *Trainer) PhaseCosine(point Point, layer int) ([]float64, error) {
 	phases := t.shape.phases
-	return t.measure(phases*phases, func(values *C.double, count C.size_t) C.tpt_status {
+	return t.measure(layer, phases*phases, func(values *C.double, count C.size_t) C.tpt_status {
 		return C.tpt_geometry_phase_cosine(t.c(), C.tpt_point(point), C.size_t(layer), values, count)
 	})
 }
 
 // DCEnergy is the share of each phase's energy that is its mean.
 func (t *Trainer) DCEnergy(point Point, layer int) ([]float64, error) {
-	return t.measure(t.shape.phases, func(values *C.double, count C.size_t) C.tpt_status {
+	return t.measure(layer, t.shape.phases, func(values *C.double, count C.size_t) C.tpt_status {
 		return C.tpt_geometry_dc_energy(t.c(), C.tpt_point(point), C.size_t(layer), values, count)
 	})
 }
 
 // DC is the mean over batch and channels at each position; at the embedding it is r(p).
 func (t *Trainer) DC(point Point, layer int) ([]float32, error) {
+	if err := sizes(number{"layer", layer}); err != nil {
+		return nil, err
+	}
 	var values []float32
 	err := t.do(nil, shared, func() C.tpt_status {
 		values = make([]float32, t.positions)
@@ -101,6 +119,9 @@ func (t *Trainer) ZeroSum() (measured, analytic float64, err error) {
 
 // Displacement is how far a layer's rotation moves the stream: the mean over tokens of |R h - h| / |h|.
 func (t *Trainer) Displacement(layer int) (float64, error) {
+	if err := sizes(number{"layer", layer}); err != nil {
+		return 0, err
+	}
 	var mean C.double
 	err := t.do(nil, shared, func() C.tpt_status {
 		return C.tpt_geometry_displacement(t.c(), C.size_t(layer), &mean)

@@ -5,7 +5,6 @@ package threept
 import "C"
 
 import (
-	"math"
 	"strings"
 	"unsafe"
 )
@@ -57,11 +56,6 @@ func result(text *string, hint int, f func(to *C.char, capacity C.size_t, length
 		*text = string(buffer[:length])
 	}
 	return status
-}
-
-// clamp keeps an int that no int32 can say out of the allowed range on its side.
-func clamp(n int) C.int32_t {
-	return C.int32_t(min(max(n, math.MinInt32), math.MaxInt32))
 }
 
 // View is a row of floats in the library's memory. It keeps their owner alive, but not what they say: logits and

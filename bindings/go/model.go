@@ -162,6 +162,9 @@ func (m *Model) TensorCount() (int, error) {
 
 // TensorInfo is the name, shape and place of one, index below TensorCount.
 func (m *Model) TensorInfo(index int) (TensorInfo, error) {
+	if err := sizes(number{"index", index}); err != nil {
+		return TensorInfo{}, err
+	}
 	var t TensorInfo
 	err := m.do(nil, shared, func() C.tpt_status {
 		info := C.tpt_tensor_info{size: C.sizeof_tpt_tensor_info}
@@ -235,6 +238,9 @@ type Evaluation struct {
 // Evaluate is the model's loss on the first maxWindows windows of seq tokens, all where it is 0. config may be nil: the
 // model's.
 func (m *Model) Evaluate(ctx context.Context, config *Config, data *Dataset, seq, maxWindows int) (Evaluation, error) {
+	if err := sizes(number{"seq", seq}, number{"max_windows", maxWindows}); err != nil {
+		return Evaluation{}, err
+	}
 	var e Evaluation
 	err := m.do(ctx, shared, func() C.tpt_status {
 		raw := C.tpt_evaluation{size: C.sizeof_tpt_evaluation}

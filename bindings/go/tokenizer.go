@@ -36,6 +36,9 @@ func BytesTokenizer(c *Context) (*Tokenizer, error) {
 
 // WordsTokenizer has the commonest words of a text; id 0 is the unknown word. c may be nil.
 func WordsTokenizer(ctx context.Context, c *Context, text string, vocab int) (*Tokenizer, error) {
+	if err := sizes(number{"vocab", vocab}); err != nil {
+		return nil, err
+	}
 	return newTokenizer(ctx, c, func(in *C.tpt_context, out **C.tpt_tokenizer) C.tpt_status {
 		p, length := chars(text)
 		return C.tpt_tokenizer_words(in, p, length, C.size_t(vocab), out)
@@ -44,6 +47,9 @@ func WordsTokenizer(ctx context.Context, c *Context, text string, vocab int) (*T
 
 // BPETokenizer is byte-level BPE of a text; fewer ids than vocab where the text is exhausted. c may be nil.
 func BPETokenizer(ctx context.Context, c *Context, text string, vocab int) (*Tokenizer, error) {
+	if err := sizes(number{"vocab", vocab}); err != nil {
+		return nil, err
+	}
 	return newTokenizer(ctx, c, func(in *C.tpt_context, out **C.tpt_tokenizer) C.tpt_status {
 		p, length := chars(text)
 		return C.tpt_tokenizer_bpe(in, p, length, C.size_t(vocab), out)
@@ -148,13 +154,17 @@ func (t *Tokenizer) Decode(ctx context.Context, tokens ...int32) (string, error)
 // DecodeTail is what tokens[done:] add to the text of tokens[:done]; a character not yet complete is held back until the
 // id that ends it.
 func (t *Tokenizer) DecodeTail(ctx context.Context, tokens []int32, done int) (string, error) {
+	if err := sizes(number{"done", done}); err != nil {
+		return "", err
+	}
 	return t.text(ctx, 0, func(to *C.char, capacity C.size_t, length *C.size_t) C.tpt_status {
 		return C.tpt_tokenizer_decode_tail(t.c(), ids(tokens), C.size_t(len(tokens)), C.size_t(done), to, capacity, length)
 	})
 }
 
 // Stream is the text of generated tokens, piece by piece: one for each token, "" where it ends no character. What the
-// tokens follow, a prompt, is before. An error is the last that the loop gets.
+// tokens follow, a prompt, is before. An error is the last that the loop gets. ctx ends it between two pieces, so that the
+// text of a token that was made is not lost.
 func (t *Tokenizer) Stream(ctx context.Context, before []int32, tokens iter.Seq2[int32, error]) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		all := slices.Clone(before)
@@ -162,9 +172,13 @@ func (t *Tokenizer) Stream(ctx context.Context, before []int32, tokens iter.Seq2
 			var piece string
 			if err == nil {
 				all = append(all, token)
-				piece, err = t.DecodeTail(ctx, all, len(all)-1)
+				piece, err = t.DecodeTail(nil, all, len(all)-1)
 			}
 			if !yield(piece, err) || err != nil {
+				return
+			}
+			if err = over(ctx); err != nil {
+				yield("", err)
 				return
 			}
 		}

@@ -158,6 +158,9 @@ const (
 // Activation is the stream of the last Forward or Accumulate, [batch, seq, D], borrowed until the next call on the
 // trainer.
 func (t *Trainer) Activation(point Point, layer int) (View, error) {
+	if err := sizes(number{"layer", layer}); err != nil {
+		return View{}, err
+	}
 	var view View
 	err := t.do(nil, exclusive, func() C.tpt_status {
 		var values *C.float

@@ -202,9 +202,16 @@ final class Call implements AutoCloseable {
     if (have != want) throw wrong(what + " has " + have + " elements; it must have " + want);
   }
 
+  /** A number that C takes as a size_t, which would make a huge one of what is below 0. */
+  static long size(long number, String what) {
+    if (number >= 0) return number;
+    throw wrong(what + " is " + number + "; 0 or more is allowed");
+  }
+
   /** batch x seq, as C counts them. */
   static long product(long batch, long seq) {
-    if (batch >= 0 && seq >= 0 && Math.multiplyHigh(batch, seq) == 0 && batch * seq >= 0) return batch * seq;
+    long count = size(batch, "batch") * size(seq, "seq");
+    if (Math.multiplyHigh(batch, seq) == 0 && count >= 0) return count;
     throw wrong("batch " + batch + " x seq " + seq + " is no size");
   }
 
@@ -213,8 +220,9 @@ final class Call implements AutoCloseable {
     return array(product(batch, seq));
   }
 
+  /** count: 0 or more. */
   static int array(long count) {
-    if (count >= 0 && count <= Integer.MAX_VALUE - 8) return (int) count;
+    if (count <= Integer.MAX_VALUE - 8) return (int) count;
     throw wrong(count + " elements do not fit in a Java array; use a MemorySegment");
   }
 

@@ -152,7 +152,7 @@ public final class Dataset extends Handle {
   public long windowCount(long seq) {
     try (Call call = new Call().shared(this)) {
       MemorySegment count = call.longs(0);
-      call.check(Native.tpt_dataset_window_count(pointer, seq, count));
+      call.check(Native.tpt_dataset_window_count(pointer, Call.size(seq, "seq"), count));
       return count.get(JAVA_LONG, 0);
     }
   }
@@ -170,7 +170,7 @@ public final class Dataset extends Handle {
     long seq = Call.room(tokens, Integer.BYTES, "tokens");
     Call.need(Call.room(targets, Integer.BYTES, "targets"), seq, "targets");
     try (Call call = new Call().shared(this)) {
-      call.check(Native.tpt_dataset_window(pointer, index, seq, tokens, targets));
+      call.check(Native.tpt_dataset_window(pointer, Call.size(index, "index"), seq, tokens, targets));
     }
   }
 
@@ -183,6 +183,6 @@ public final class Dataset extends Handle {
    */
   @Calls("tpt_dataset_window")
   public Window window(long index, long seq) {
-    return filled(Call.array(seq), (tokens, targets) -> window(index, tokens, targets));
+    return filled(Call.array(Call.size(seq, "seq")), (tokens, targets) -> window(index, tokens, targets));
   }
 }

@@ -35,7 +35,7 @@ public final class Decoder extends Handle {
   public static Decoder create(Model model, long maxPositions) {
     try (Call call = new Call().shared(model)) {
       MemorySegment place = call.place();
-      call.check(Native.tpt_decoder_create(model.pointer, maxPositions, place));
+      call.check(Native.tpt_decoder_create(model.pointer, Call.size(maxPositions, "max_positions"), place));
       return call.made(new Decoder(place.get(ADDRESS, 0), model, maxPositions));
     }
   }
@@ -242,7 +242,7 @@ public final class Decoder extends Handle {
   @Calls("tpt_decoder_rewind")
   public void rewind(long position) {
     try (Call call = new Call().alone(this)) {
-      call.check(Native.tpt_decoder_rewind(pointer, position));
+      call.check(Native.tpt_decoder_rewind(pointer, Call.size(position, "position")));
     }
   }
 
@@ -315,7 +315,7 @@ public final class Decoder extends Handle {
    */
   @Calls("tpt_decoder_generate")
   public int[] generate(int count, int stop) {
-    IntBuffer tokens = IntBuffer.allocate((int) Math.max(0, Math.min(count, room)));
+    IntBuffer tokens = IntBuffer.allocate((int) Math.min(Call.size(count, "count"), room));
     generate(tokens, count, stop);
     return Arrays.copyOf(tokens.array(), tokens.position());
   }

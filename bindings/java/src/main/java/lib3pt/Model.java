@@ -374,7 +374,8 @@ public final class Model extends Handle {
       MemorySegment result = call.arena().allocate(Native.tpt_evaluation);
       result.set(JAVA_LONG, 0, result.byteSize());
       call.check(
-          Native.tpt_evaluate(pointer, Call.pointer(config), dataset.pointer, seq, maxWindows, result));
+          Native.tpt_evaluate(pointer, Call.pointer(config), dataset.pointer, Call.size(seq, "seq"),
+              Call.size(maxWindows, "max_windows"), result));
       return new Evaluation(field(Native.tpt_evaluation, result, "loss"),
           field(Native.tpt_evaluation, result, "perplexity"),
           result.get(JAVA_LONG, Native.tpt_evaluation.byteOffset(PathElement.groupElement("tokens"))));
@@ -420,7 +421,8 @@ public final class Model extends Handle {
    */
   @Calls("tpt_geometry_dc_profile")
   public float[] dcProfile(long first, long count) {
-    return floats(count, (values, n) -> Native.tpt_geometry_dc_profile(pointer, first, values, n));
+    return floats(Call.size(count, "count"),
+        (values, n) -> Native.tpt_geometry_dc_profile(pointer, Call.size(first, "first"), values, n));
   }
 
   /**
@@ -432,7 +434,8 @@ public final class Model extends Handle {
    */
   @Calls("tpt_geometry_theta")
   public float[] theta(long layer) {
-    return floats(width / phases / 2, (values, n) -> Native.tpt_geometry_theta(pointer, layer, values, n));
+    return floats(width / phases / 2,
+        (values, n) -> Native.tpt_geometry_theta(pointer, Call.size(layer, "layer"), values, n));
   }
 
   /**
@@ -446,7 +449,8 @@ public final class Model extends Handle {
   @Calls("tpt_geometry_angles")
   public float[] angles(long layer, long phase) {
     return floats(width / phases / 2,
-        (values, n) -> Native.tpt_geometry_angles(pointer, layer, phase, values, n));
+        (values, n) -> Native.tpt_geometry_angles(
+            pointer, Call.size(layer, "layer"), Call.size(phase, "phase"), values, n));
   }
 
   /**
@@ -462,7 +466,7 @@ public final class Model extends Handle {
     try (Call call = new Call().shared(this)) {
       MemorySegment result = call.arena().allocate(layout);
       result.set(JAVA_LONG, 0, result.byteSize());
-      call.check(Native.tpt_geometry_drift(pointer, layer, result));
+      call.check(Native.tpt_geometry_drift(pointer, Call.size(layer, "layer"), result));
       return new Drift(field(layout, result, "start"), field(layout, result, "mean"),
           field(layout, result, "l2"), field(layout, result, "max"));
     }

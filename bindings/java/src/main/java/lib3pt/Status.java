@@ -34,7 +34,7 @@ public enum Status {
   /** The progress function or tpt_context_cancel ended the call. */
   CANCELLED(9),
 
-  /** A bug of the library. */
+  /** A bug of the library, or of one that it uses. */
   INTERNAL(10),
 
   /** A status of a later version of the library; a failure. */

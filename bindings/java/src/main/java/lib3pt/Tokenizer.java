@@ -69,7 +69,8 @@ public final class Tokenizer extends Handle {
   public static Tokenizer words(Context context, String text, long vocab) {
     byte[] bytes = utf8(text);
     return make(context,
-        (call, c, place) -> Native.tpt_tokenizer_words(c, call.bytes(bytes), bytes.length, vocab, place));
+        (call, c, place) -> Native.tpt_tokenizer_words(
+            c, call.bytes(bytes), bytes.length, Call.size(vocab, "vocab"), place));
   }
 
   /**
@@ -85,7 +86,8 @@ public final class Tokenizer extends Handle {
   public static Tokenizer bpe(Context context, String text, long vocab) {
     byte[] bytes = utf8(text);
     return make(context,
-        (call, c, place) -> Native.tpt_tokenizer_bpe(c, call.bytes(bytes), bytes.length, vocab, place));
+        (call, c, place) -> Native.tpt_tokenizer_bpe(
+            c, call.bytes(bytes), bytes.length, Call.size(vocab, "vocab"), place));
   }
 
   /**
@@ -272,9 +274,10 @@ public final class Tokenizer extends Handle {
   public byte[] decodeTailBytes(int[] ids, long done) {
     try (Call call = new Call().shared(this).cancellable()) {
       MemorySegment given = call.ints(ids);
+      long written = Call.size(done, "done");
       return call.result((text, room, length) -> Native.tpt_tokenizer_decode_tail(
-          pointer, given, ids.length, done, text, room, length),
-          1L + BYTES_OF_TOKEN * Math.clamp(ids.length - done, 1, ids.length + 1L));
+          pointer, given, ids.length, written, text, room, length),
+          1L + BYTES_OF_TOKEN * Math.clamp(ids.length - written, 1, ids.length + 1L));
     }
   }
 

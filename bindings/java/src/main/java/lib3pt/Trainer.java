@@ -318,7 +318,8 @@ public final class Trainer extends Handle {
   /** The address of an activation. count: result. */
   private MemorySegment activation(Call call, Point point, long layer, MemorySegment count) {
     MemorySegment place = call.place();
-    call.check(Native.tpt_trainer_activation(pointer, point.value(), layer, place, count));
+    call.check(Native.tpt_trainer_activation(
+        pointer, point.value(), Call.size(layer, "layer"), place, count));
     return place.get(ADDRESS, 0);
   }
 
@@ -402,7 +403,7 @@ public final class Trainer extends Handle {
   private double[] measure(Point point, long layer, long count, Measure measure) {
     try (Call call = new Call().shared(this)) {
       MemorySegment values = call.arena().allocate(JAVA_DOUBLE, count);
-      call.check(measure.fill(pointer, point.value(), layer, values, count));
+      call.check(measure.fill(pointer, point.value(), Call.size(layer, "layer"), values, count));
       return values.toArray(JAVA_DOUBLE);
     }
   }
@@ -471,7 +472,8 @@ public final class Trainer extends Handle {
   public float[] dc(Point point, long layer) {
     try (Call call = new Call().shared(this)) {
       MemorySegment values = call.arena().allocate(JAVA_FLOAT, Math.max(seq, 1));
-      call.check(Native.tpt_geometry_dc(pointer, point.value(), layer, values, Math.max(seq, 1)));
+      call.check(Native.tpt_geometry_dc(
+          pointer, point.value(), Call.size(layer, "layer"), values, Math.max(seq, 1)));
       return values.toArray(JAVA_FLOAT);
     }
   }
@@ -503,7 +505,7 @@ public final class Trainer extends Handle {
   public double displacement(long layer) {
     try (Call call = new Call().shared(this)) {
       MemorySegment mean = call.arena().allocate(JAVA_DOUBLE);
-      call.check(Native.tpt_geometry_displacement(pointer, layer, mean));
+      call.check(Native.tpt_geometry_displacement(pointer, Call.size(layer, "layer"), mean));
       return mean.get(JAVA_DOUBLE, 0);
     }
   }
