@@ -257,6 +257,37 @@ local function raise(name, message, ...)
   error(setmetatable({status = ffi.C[name], name = name, message = message}, Error), 0)
 end
 
+local array_types = {} -- of our own arrays, by element
+local is_class = {} -- true by a class of ours
+local MOST_BYTES_SHOWN = 60
+
+local function quoted(value)
+  local cut = #value > MOST_BYTES_SHOWN
+  local text = ("%q"):format(cut and value:sub(1, MOST_BYTES_SHOWN) or value):gsub("\\\n", "\\n")
+  return cut and text .. "..." or text
+end
+
+local function shown_cdata(value)
+  for element, ctype in pairs(array_types) do
+    if ffi.istype(ctype, value) then return "an array of " .. element end
+  end
+  local made_of = tostring(ffi.typeof(value)):match("^ctype<(.*)>$")
+  if made_of:find("^u?int64_t$") then return ("%s (a cdata of %s)"):format(tostring(value), made_of) end
+  return "a cdata of " .. made_of
+end
+
+-- A value of the caller's in a message, with its type, so that no text is taken for the number that is in it: "3" (a
+-- string), 3LL (a cdata of int64_t). A number and nil say by themselves what they are.
+local function shown(value)
+  local kind = type(value)
+  if kind == "number" or kind == "nil" then return tostring(value) end
+  if kind == "boolean" then return tostring(value) .. " (a boolean)" end
+  if kind == "string" then return quoted(value) .. " (a string)" end
+  if kind == "cdata" then return shown_cdata(value) end
+  local ours = kind == "table" and is_class[getmetatable(value)]
+  return ours and tostring(value) .. " (a table)" or "a " .. kind
+end
+
 -- ---- the library ----
 
 local loaded, loaded_from
@@ -272,6 +303,9 @@ end
 -- Uses the library of this path; without a path that of LIB3PT_LIBRARY, else the system's. Needed only for a path of
 -- your own: the first call of anything else does it.
 function tpt.load(path)
+  if path ~= nil and type(path) ~= "string" then
+    raise("TPT_E_ARGUMENT", "path is %s; a string is needed", shown(path))
+  end
   if loaded then
     if path == nil or path == loaded_from then return end
     raise("TPT_E_STATE", "lib3pt is loaded already, from %s", loaded_from)
@@ -443,10 +477,11 @@ local function not_inside()
 end
 
 local function class(name)
-  local made = {kind = name:lower()}
+  local kind = name:lower()
+  local made = {kind = kind, one = (kind:find "^[aeiou]" and "an " or "a ") .. kind}
   made.__index = made
   function made:__tostring() return "3pt." .. name .. (self.handle and "" or " (closed)") end
-  tpt[name] = made
+  tpt[name], is_class[made] = made, true
   return made
 end
 
@@ -483,7 +518,7 @@ end
 local function use(object, wanted, name)
   not_inside()
   if getmetatable(object) ~= wanted then
-    raise("TPT_E_ARGUMENT", "%s is a %s; a %s is needed", name or "self", type(object), wanted.kind)
+    raise("TPT_E_ARGUMENT", "%s is %s; %s is needed", name or "self", shown(object), wanted.one)
   end
   local handle = object.handle
   if not handle then raise("TPT_E_STATE", "the %s is closed", wanted.kind) end
@@ -522,7 +557,6 @@ end
 -- with what 3pt.h names: using it after that is an error.
 local Array = {}
 tpt.Array = Array
-local array_types = {}
 -- What an array's memory belongs to.
 local keep = setmetatable({}, {__mode = "k"})
 
@@ -534,7 +568,7 @@ end
 
 local function check_index(a, index)
   if not (index >= 0 and index < a.count_ and index % 1 == 0) then
-    raise("TPT_E_ARGUMENT", "index %s of an array of %d; it counts from 0", tostring(index), a.count_)
+    raise("TPT_E_ARGUMENT", "index %s of an array of %d; it counts from 0", shown(index), a.count_)
   end
 end
 
@@ -546,7 +580,7 @@ local function array_index(a, key)
 end
 
 local function array_set(a, key, value)
-  if type(key) ~= "number" then raise("TPT_E_ARGUMENT", "an array has no field %s", tostring(key)) end
+  if type(key) ~= "number" then raise("TPT_E_ARGUMENT", "an array has no field %s", shown(key)) end
   alive(a)
   check_index(a, key)
   if not a.writable_ then raise("TPT_E_ARGUMENT", "this array can only be read") end
@@ -614,7 +648,7 @@ end
 
 local function whole(value, name, least, most)
   if type(value) == "number" and value % 1 == 0 and value >= least and value <= most then return value end
-  raise("TPT_E_ARGUMENT", "%s is %s; a whole number from %.0f to %.0f is needed", name, tostring(value), least, most)
+  raise("TPT_E_ARGUMENT", "%s is %s; a whole number from %.0f to %.0f is needed", name, shown(value), least, most)
 end
 
 local function size(value, name) return whole(value, name, 0, 2^53) end
@@ -627,12 +661,12 @@ end
 
 local function number(value, name)
   if type(value) == "number" then return value end
-  raise("TPT_E_ARGUMENT", "%s is %s; a number is needed", name, tostring(value))
+  raise("TPT_E_ARGUMENT", "%s is %s; a number is needed", name, shown(value))
 end
 
 local function bytes(value, name)
   if type(value) == "string" then return value, #value end
-  raise("TPT_E_ARGUMENT", "%s is a %s; a string is needed", name, type(value))
+  raise("TPT_E_ARGUMENT", "%s is %s; a string is needed", name, shown(value))
 end
 
 -- Text that ends with a NUL in C.
@@ -648,13 +682,28 @@ local function of_names(names, value, name)
   local all = {}
   for known in pairs(names) do all[#all + 1] = known end
   table.sort(all, function(a, b) return names[a] < names[b] end)
-  raise("TPT_E_ARGUMENT", "%s is %s; %s are allowed", name, tostring(value), table.concat(all, ", "))
+  raise("TPT_E_ARGUMENT", "%s is %s; %s are allowed", name, shown(value), table.concat(all, ", "))
 end
 
--- A table of options by name.
-local function named(value, name)
-  if type(value) == "table" then return value end
-  raise("TPT_E_ARGUMENT", "%s is a %s; a table is needed", name, type(value))
+local function need_table(value, name)
+  if type(value) ~= "table" then raise("TPT_E_ARGUMENT", "%s is %s; a table is needed", name, shown(value)) end
+end
+
+-- A table of options by name, of no name but the known ones: what would be ignored without a word is refused.
+local function named(options, known)
+  local all = "a table is allowed, with any of " .. table.concat(known, ", ")
+  if type(options) ~= "table" then raise("TPT_E_ARGUMENT", "options is %s; %s", shown(options), all) end
+  local is_known = {}
+  for _, name in ipairs(known) do is_known[name] = true end
+  for name in pairs(options) do
+    if not is_known[name] then raise("TPT_E_ARGUMENT", "options has %s; %s", shown(name), all) end
+  end
+end
+
+-- `other` where no value was given; false is one.
+local function either(value, other)
+  if value == nil then return other end
+  return value
 end
 
 tpt.points = {embedding = 0, attention = 1, rotation = 2, block = 3}
@@ -685,8 +734,7 @@ local function elements(values, element, name)
   if type(values) == "cdata" and is_c_array(values, element) then
     return values, ffi.sizeof(values) / ffi.sizeof(element)
   end
-  raise("TPT_E_ARGUMENT", "%s is %s; a table, an array of 3pt or a C array of %s is needed", name, tostring(values),
-        element)
+  raise("TPT_E_ARGUMENT", "%s is %s; a table, an array of 3pt or a C array of %s is needed", name, shown(values), element)
 end
 
 -- The same where C cannot see how many there are; wanted: nil where C fails before it looks.
@@ -775,12 +823,15 @@ end
 
 -- ---- context ----
 
+local CONTEXT_OPTIONS = {"threads", "allocator", "log", "progress"}
+
 -- options: threads, allocator, log, progress, as the functions below take them; may be nil.
 function Context.create(options)
   not_inside()
+  if options ~= nil then named(options, CONTEXT_OPTIONS) end
   local box = pointer_box.context()
   local self = adopt(Context, box, C.tpt_context_create(box))
-  for _, name in ipairs {"threads", "allocator", "log", "progress"} do
+  for _, name in ipairs(CONTEXT_OPTIONS) do
     local value = options and options[name]
     local fine, raised = pcall(value ~= nil and self["set_" .. name] or not_inside, self, value)
     if not fine then
@@ -806,7 +857,7 @@ Context.threads = getter(Context, "tpt_context_threads", token_box)
 function Context:set_allocator(allocator)
   local handle = use(self, Context)
   local given, entry = struct "tpt_allocator", nil
-  if type(allocator) ~= "table" then raise("TPT_E_ARGUMENT", "allocator is no table of allocate and release") end
+  need_table(allocator, "allocator")
   if type(allocator.allocate) == "function" and type(allocator.release) == "function" then
     if self:threads() ~= 1 then
       raise("TPT_E_STATE", "a Lua function can be called by one thread only: set_threads(1) before")
@@ -816,7 +867,8 @@ function Context:set_allocator(allocator)
   elseif type(allocator.allocate) == "cdata" and type(allocator.release) == "cdata" then
     given.user, given.allocate, given.release = allocator.user, allocator.allocate, allocator.release
   else
-    raise("TPT_E_ARGUMENT", "allocate and release must be two Lua functions or two C functions")
+    raise("TPT_E_ARGUMENT", "allocate is %s and release %s; two Lua functions or two C functions are needed",
+          shown(allocator.allocate), shown(allocator.release))
   end
   local status = C.tpt_context_set_allocator(handle, given)
   if status ~= 0 then
@@ -832,7 +884,7 @@ local function set_callback(self, name, f)
   local handle = use(self, Context)
   local set = C["tpt_context_set_" .. name]
   if f == nil then return check(set(handle, nil, nil, nil), self) end
-  if type(f) ~= "function" then raise("TPT_E_ARGUMENT", "%s is a %s; a function is needed", name, type(f)) end
+  if type(f) ~= "function" then raise("TPT_E_ARGUMENT", "%s is %s; a function is needed", name, shown(f)) end
   local user, entry = register(f)
   local status = set(handle, trampoline(name), user, trampoline "done")
   if status ~= 0 then registered[entry] = nil end
@@ -1039,7 +1091,7 @@ end
 function Model:evaluate(dataset, seq, max_windows, config)
   local handle, result = use(self, Model), struct "tpt_evaluation"
   check(C.tpt_evaluate(handle, use_if_any(config, Config, "config"), use(dataset, Dataset, "dataset"), size(seq, "seq"),
-                       size(max_windows or 0, "max_windows"), result), self)
+                       size(either(max_windows, 0), "max_windows"), result), self)
   return {loss = result.loss, perplexity = result.perplexity, tokens = result.tokens}
 end
 
@@ -1213,7 +1265,7 @@ end
 -- user: bytes of your own, a string; may be nil.
 function Trainer:save_checkpoint(optimizer, path, user)
   local handle, its = use(self, Trainer), use(optimizer, Optimizer, "optimizer")
-  local value, length = bytes(user or "", "user")
+  local value, length = bytes(either(user, ""), "user")
   check(C.tpt_checkpoint_save(handle, its, text(path, "path"), value, length), self)
 end
 
@@ -1237,7 +1289,7 @@ end
 -- max_positions may be nil: as many as the model can.
 function Decoder.create(model, max_positions)
   local box, handle = pointer_box.decoder(), use(model, Model, "model")
-  local dims, room = dimensions(model), size(max_positions or 0, "max_positions")
+  local dims, room = dimensions(model), size(either(max_positions, 0), "max_positions")
   local self = adopt(Decoder, box, C.tpt_decoder_create(handle, room, box), model)
   self.vocab, self.room = dims.vocab, room > 0 and room or dims.positions
   return self
@@ -1267,6 +1319,7 @@ end
 -- decoders: a table of them; tokens: one for each. With `wanted` a table of logits, each borrowed until the next call
 -- on its decoder.
 function Decoder.feed_many(decoders, tokens, wanted)
+  need_table(decoders, "decoders")
   local count = #decoders
   local handles = ffi.new("tpt_decoder *[?]", count)
   for i = 1, count do handles[i - 1] = use(decoders[i], Decoder, "decoders[" .. i - 1 .. "]") end
@@ -1299,10 +1352,10 @@ Decoder.position = getter(Decoder, "tpt_decoder_position", size_box)
 -- options: temperature (0, greedy), top_k (0, off), top_p (1, off), seed (0).
 function Decoder:set_sampling(options)
   local handle = use(self, Decoder)
-  named(options, "options")
-  check(C.tpt_decoder_set_sampling(handle, number(options.temperature or 0, "temperature"),
-                                   int32(options.top_k or 0, "top_k"), number(options.top_p or 1, "top_p"),
-                                   uint64(options.seed or 0, "seed")), self)
+  named(options, {"temperature", "top_k", "top_p", "seed"})
+  check(C.tpt_decoder_set_sampling(handle, number(either(options.temperature, 0), "temperature"),
+                                   int32(either(options.top_k, 0), "top_k"), number(either(options.top_p, 1), "top_p"),
+                                   uint64(either(options.seed, 0), "seed")), self)
 end
 
 function Decoder:sample()
@@ -1316,8 +1369,8 @@ end
 function Decoder:generate(count, stop, into)
   local handle, made = use(self, Decoder), size_box()
   local tokens = array("int32_t", math.min(size(count, "count"), self.room))
-  if into ~= nil then named(into, "into") end
-  local status = C.tpt_decoder_generate(handle, int32(stop or -1, "stop"), tokens.values_, count, made)
+  if into ~= nil then need_table(into, "into") end
+  local status = C.tpt_decoder_generate(handle, int32(either(stop, -1), "stop"), tokens.values_, count, made)
   tokens.count_ = tonumber(made[0])
   if into then
     for i = 0, tokens.count_ - 1 do into[#into + 1] = tokens.values_[i] end
@@ -1463,8 +1516,12 @@ end
 -- id `stop`, which is not fed. piece, with a tokenizer: what the token adds to the text, "" within a character.
 function Decoder:stream(options)
   use(self, Decoder)
-  named(options, "options")
-  local tokenizer, left, prompt = options.tokenizer, options.tokens or math.huge, options.prompt or {}
+  named(options, {"prompt", "tokenizer", "tokens", "stop"})
+  local tokenizer, left = options.tokenizer, either(options.tokens, math.huge)
+  local stop, prompt = options.stop, either(options.prompt, {})
+  if left ~= math.huge then size(left, "tokens") end
+  if stop ~= nil then int32(stop, "stop") end
+  if tokenizer ~= nil or type(prompt) == "string" then use(tokenizer, Tokenizer, "tokenizer") end
   if type(prompt) == "string" then prompt = tokenizer:encode(prompt) end
   local first, count = elements(prompt, "int32_t", "prompt")
   local ids = ffi.new("int32_t[?]", count + self.room)
@@ -1473,7 +1530,7 @@ function Decoder:stream(options)
   return function()
     if left <= 0 or self:position() >= self.room then return nil end
     local token = self:sample()
-    if token == options.stop then return nil end
+    if token == stop then return nil end
     self:feed(token)
     left, count = left - 1, count + 1
     ids[count - 1] = token

@@ -1,4 +1,5 @@
-/* Types of lib3pt for Node.js. What each call does is in 3pt.h, under the name that lib/names.js gives. */
+/* Types of lib3pt for Node.js. What each call does is in 3pt.h, under the name that lib/names.js gives. Options are
+ * plain objects; what is none, or has a name that is not here for the method, is refused with a TypeError. */
 /// <reference types="node" />
 import type { Readable } from 'node:stream';
 
@@ -219,14 +220,15 @@ export interface Sampling {
   seed?: Uint64;
 }
 export interface GenerateOptions {
-  /** Ends the call once it has come, and is the last that is made. */
+  /** Ends the call once it has come, and is the last that is made. A token's id, by name only. */
   stop?: number;
   /** Is given what is made, also where the call fails. */
   into?: number[];
 }
 export interface PiecesOptions extends Signal {
   count?: number;
-  stop?: Iterable<number>;
+  /** Ids of tokens: each of them ends it. */
+  stop?: Tokens;
 }
 export interface Piece {
   id: number;

@@ -24,7 +24,7 @@ local tests = {
     local d = decoder()
     has(raises("TPT_E_ARGUMENT", d.feed, d, {1, 2.5}).message, "tokens[1] is 2.5")
     has(raises("TPT_E_ARGUMENT", d.feed, d, {2^31}).message, "tokens[0] is 2147483648")
-    has(raises("TPT_E_ARGUMENT", d.feed, d, {"1"}).message, "tokens[0] is 1")
+    has(raises("TPT_E_ARGUMENT", d.feed, d, {"1"}).message, "tokens[0] is \"1\" (a string); ")
     raises("TPT_E_ARGUMENT", d.feed, d, {0 / 0})
     raises("TPT_E_ARGUMENT", d.feed, d, "Three")
     raises("TPT_E_ARGUMENT", d.feed, d, nil)
@@ -59,8 +59,78 @@ local tests = {
     raises("TPT_E_ARGUMENT", all.config.memory, all.config, nil)
     has(raises("TPT_E_ARGUMENT", all.trainer.forward, all.trainer, {1}, 2^53, 2^53).message, "81129638414606")
   end},
+  {"messages: a value is shown with its type", function()
+    local d = decoder()
+    local wrong = {
+      {"3", '"3" (a string)'}, {3LL, "3LL (a cdata of int64_t)"}, {3ULL, "3ULL (a cdata of uint64_t)"},
+      {true, "true (a boolean)"}, {false, "false (a boolean)"}, {1.5, "1.5"}, {{3}, "a table"}, {print, "a function"}, {io.stdout, "a userdata"},
+      {coroutine.create(print), "a thread"}, {d, "3pt.Decoder (a table)"}, {tpt.int32s {3}, "an array of int32_t"},
+      {ffi.new "float[3]", "a cdata of float [3]"}, {"a\nb%s", '"a\\nb%s" (a string)'},
+      {("x"):rep(99), '"' .. ("x"):rep(60) .. '"... (a string)'},
+      {setmetatable({}, {__tostring = error}), "a table"},
+    }
+    for _, case in ipairs(wrong) do
+      local value, said = case[1], case[2]
+      equal(raises("TPT_E_ARGUMENT", d.generate, d, value).message,
+            ("count is %s; a whole number from 0 to 9007199254740992 is needed"):format(said))
+    end
+    has(raises("TPT_E_ARGUMENT", d.generate, d).message, "count is nil; ")
+  end},
+  {"messages: every function shows a value of a wrong type", function()
+    local all, wrong = support.everything(), "7"
+    local function m(name, object, method, ...)
+      local message = raises("TPT_E_ARGUMENT", all[object][method], all[object], ...).message
+      has(message, name .. ' is "7" (a string); ')
+    end
+    local function f(name, call, ...)
+      has(raises("TPT_E_ARGUMENT", call, ...).message, name .. ' is "7" (a string); ')
+    end
+    local function says(part, call, ...) has(raises("TPT_E_ARGUMENT", call, ...).message, part) end
+    f("status", tpt.status_name, wrong)
+    f("minor", tpt.check_version, 1, wrong, 0)
+    f("seed", tpt.Model.create, all.config, wrong)
+    f("config", tpt.Model.create, wrong, 1)
+    f("context", tpt.Model.create, all.config, 1, wrong)
+    f("max_positions", tpt.Decoder.create, all.model, wrong)
+    f("decoders", tpt.Decoder.feed_many, wrong, {1})
+    f("decoders[0]", tpt.Decoder.feed_many, {wrong}, {1})
+    f("vocab", tpt.Tokenizer.words, "a", wrong)
+    f("values", tpt.floats, wrong)
+    m("threads", "context", "set_threads", wrong)
+    m("log", "context", "set_log", wrong)
+    m("progress", "context", "set_progress", wrong)
+    m("allocator", "context", "set_allocator", wrong)
+    m("use", "config", "memory", wrong)
+    m("max_windows", "model", "evaluate", all.dataset, 1, wrong)
+    m("point", "trainer", "activation", wrong, 0)
+    m("tokens", "trainer", "forward", wrong, 1, 1)
+    m("lr", "optimizer", "set_lr", wrong)
+    m("temperature", "decoder", "set_sampling", {temperature = wrong})
+    m("tokens", "decoder", "stream", {prompt = {1}, tokens = wrong})
+    m("stop", "decoder", "stream", {prompt = {1}, stop = wrong})
+    m("tokenizer", "decoder", "stream", {prompt = {1}, tokenizer = wrong})
+    says('allocate is "7" (a string) and release nil; ', all.context.set_allocator, all.context, {allocate = wrong})
+    says("optimizer is nil; an optimizer is needed", all.trainer.save_checkpoint, all.trainer, nil, "a")
+    says("user is 7; ", all.trainer.save_checkpoint, all.trainer, all.optimizer, "a", 7)
+    says("text is 7; ", tpt.Tokenizer.encode, tpt.Tokenizer.bytes(), 7)
+    says("path is a table; ", tpt.load, {})
+    says('no field "a" (a string)', function() tpt.floats(1).a = 1 end)
+  end},
+  {"options: a name that is not known is an error that has those that are", function()
+    local all, d = support.everything(), decoder()
+    local function refused(names, f, ...)
+      equal(raises("TPT_E_ARGUMENT", f, ...).message,
+            'options has "stopp" (a string); a table is allowed, with any of ' .. names)
+    end
+    refused("temperature, top_k, top_p, seed", d.set_sampling, d, {temperature = 1, stopp = 5})
+    refused("prompt, tokenizer, tokens, stop", d.stream, d, {stopp = 5})
+    refused("threads, allocator, log, progress", tpt.Context.create, {threads = 1, stopp = 5})
+    has(raises("TPT_E_ARGUMENT", d.stream, d, {5}).message, "options has 1; ")
+    has(raises("TPT_E_ARGUMENT", tpt.Context.create, all.context).message, "options has ")
+  end},
   {"options: what is no table is an error", function()
     for _, options in ipairs {"a", 1, true} do
+      raises("TPT_E_ARGUMENT", tpt.Context.create, options)
       local d, all = decoder(), support.everything()
       raises("TPT_E_ARGUMENT", d.set_sampling, d, options)
       raises("TPT_E_ARGUMENT", d.stream, d, options)
@@ -187,7 +257,7 @@ local tests = {
     raises("TPT_E_ARGUMENT", all.decoder.sample, nil)
     raises("TPT_E_ARGUMENT", all.decoder.sample, {handle = 1})
     raises("TPT_E_ARGUMENT", tpt.Trainer.create, all.config)
-    has(raises("TPT_E_ARGUMENT", tpt.Model.create, all.config, 1, all.config).message, "context is a table")
+    has(raises("TPT_E_ARGUMENT", tpt.Model.create, all.config, 1, all.config).message, "context is 3pt.Config (a table)")
     raises("TPT_E_ARGUMENT", all.decoder.copy, all.decoder, all.model)
   end},
   {"stream: prompt as text, ids or fed before; count, stop, the end of the room", function()

@@ -3,6 +3,8 @@
 const { native, checkStack, declared } = require('./native.js');
 const { Cell, addWithParents, refuseClosed, hold, release } = require('./cell.js');
 const { TptError } = require('./errors.js');
+const { optionsOf } = require('./options.js');
+const { shown } = require('./shown.js');
 
 const CANCELLED = declared.enums.tpt_status.TPT_E_CANCELLED;
 
@@ -218,22 +220,31 @@ async function call(plan, signal) {
   }
 }
 
-function signalOf(options) {
-  const signal = options?.signal;
+function signalOf({ signal }) {
   if (signal === undefined || typeof signal?.throwIfAborted === 'function') return signal;
-  throw new TypeError('signal must be an AbortSignal');
+  throw new TypeError(`signal is ${shown(signal)}; an AbortSignal is allowed`);
 }
 
-/* Adds a method to a class or its prototype in two forms: NAME gives a promise and takes a signal
- * in its options, which are the last argument; NAMESync returns the value. `kept`, where there is one, gives
- * NAMESync a plan that was made before, or null. */
-function both(target, name, plan, kept = null) {
+/* Where the options of a method are among its arguments, and which there are: of a promise a signal too. */
+function takes(at, ...keys) {
+  return { at, keys, promiseKeys: [...keys, 'signal'] };
+}
+
+/* The same of what is too short to be ended. */
+function takesNoSignal(at, ...keys) {
+  return { at, keys, promiseKeys: keys };
+}
+
+/* Adds a method to a class or its prototype in two forms: NAME gives a promise, NAMESync returns the value. `kept`,
+ * where there is one, gives NAMESync a plan that was made before, or null. */
+function both(target, name, options, plan, kept = null) {
   const define = (key, value) => Object.defineProperty(target, key, { value, configurable: true, writable: true });
   define(name, async function (...args) {
-    const signal = signalOf(args.at(-1));
+    const signal = signalOf(optionsOf(args[options.at], options.promiseKeys));
     return call(plan.apply(this, args), signal);
   });
   define(`${name}Sync`, function (...args) {
+    optionsOf(args[options.at], options.keys);
     return callSync(kept?.apply(this, args) ?? plan.apply(this, args));
   });
 }
@@ -248,4 +259,4 @@ function textPlan(name, head, { bytes = false, room = 256 } = {}) {
   });
 }
 
-module.exports = { Plan, call, callSync, both, textPlan, errorOf };
+module.exports = { Plan, call, callSync, both, takes, takesNoSignal, textPlan, errorOf };

@@ -4,7 +4,8 @@ const { native } = require('./native.js');
 const { Cell } = require('./cell.js');
 const { Plan, callSync, textPlan } = require('./call.js');
 const { Handle, CELL, cellOf, made } = require('./handle.js');
-const { bytes, path, pointer, size, terminated } = require('./values.js');
+const { shown } = require('./shown.js');
+const { bytes, int32, number, path, pointer, size, terminated } = require('./values.js');
 
 function make(name, args) {
   const place = made();
@@ -13,7 +14,10 @@ function make(name, args) {
 
 /* Numbers, truth values and lists as YAML writes them; a text is YAML already. */
 function yaml(value) {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (Array.isArray(value)) return `[${Array.from(value, (one, i) => number(one, `value[${i}]`)).join(', ')}]`;
+  throw new TypeError(`value is ${shown(value)}; a text, a number, a truth value or an array of numbers is allowed`);
 }
 
 class Config extends Handle {
@@ -72,7 +76,7 @@ class Config extends Handle {
 
   /* Bytes; use is one of MemoryUse. */
   memory(use) {
-    return this.#count('tpt_config_memory', [use]);
+    return this.#count('tpt_config_memory', [int32(use, 'use')]);
   }
 
   #count(name, args) {
@@ -83,7 +87,7 @@ class Config extends Handle {
 
 /* The description of a maker's options; null is the object's own. */
 function configOf(options) {
-  return options?.config ? cellOf(options.config, Config) : null;
+  return options?.config === undefined ? null : cellOf(options.config, Config);
 }
 
 module.exports = { Config, configOf };

@@ -4,6 +4,8 @@ const { Plan, callSync } = require('./call.js');
 const { refuseClosed } = require('./cell.js');
 const { register, registerPair, unregisterLater } = require('./callbacks.js');
 const { Handle, CELL, cellOf, newContextCell, ownContextCell } = require('./handle.js');
+const { optionsOf } = require('./options.js');
+const { shown } = require('./shown.js');
 const structs = require('./structs.js');
 const { callback, int32 } = require('./values.js');
 
@@ -39,7 +41,8 @@ function allocatorFunctions({ allocate, release }) {
 }
 
 class Context extends Handle {
-  static create({ threads, log, progress } = {}) {
+  static create(options) {
+    const { threads, log, progress } = optionsOf(options, ['threads', 'log', 'progress']);
     const context = new Context(newContextCell());
     if (threads !== undefined) context.setThreads(threads);
     if (log != null) context.setLog(log);
@@ -49,9 +52,9 @@ class Context extends Handle {
 
   /* Threads of a call, 0 for the default. Only while nothing of this context runs. */
   setThreads(threads) {
-    const cell = this[CELL];
-    if (cell.allocator && threads !== 1) throw new RangeError('a context with an allocator of JavaScript has 1 thread');
-    callSync(new Plan('tpt_context_set_threads', [cell, int32(threads, 'threads')]));
+    const cell = this[CELL], wanted = int32(threads, 'threads');
+    if (cell.allocator && wanted !== 1) throw new RangeError('a context with an allocator of JavaScript has 1 thread');
+    callSync(new Plan('tpt_context_set_threads', [cell, wanted]));
   }
 
   threads() {
@@ -86,12 +89,15 @@ class Context extends Handle {
 
   /* allocate(bytes, alignment) gives an address, 0 where it cannot; release(address, bytes, alignment).
    * Only with 1 thread: the library's own threads would wait for the main thread, and it for them. */
-  setAllocator({ allocate, release }) {
+  setAllocator(allocator) {
     const cell = this[CELL];
     if (this.threads() !== 1) throw new RangeError('an allocator of JavaScript needs a context with 1 thread');
-    if (typeof allocate !== 'function' || typeof release !== 'function')
-      throw new TypeError('an allocator has two functions, allocate and release');
-    const functions = allocatorFunctions({ allocate, release });
+    for (const name of ['allocate', 'release']) {
+      if (typeof allocator?.[name] === 'function') continue;
+      throw new TypeError(`allocator is ${shown(allocator)}, its ${name} ${shown(allocator?.[name])}; ` +
+        'an object with two functions, allocate and release, is allowed');
+    }
+    const functions = allocatorFunctions(allocator);
     try {
       callSync(new Plan('tpt_context_set_allocator', [cell, structs.argument('tpt_allocator', functions)]));
     } catch (error) {
@@ -112,7 +118,7 @@ class Context extends Handle {
 
 /* The context of a maker's options: the one given, or one of the object's own. */
 function contextOf(options) {
-  return options?.context ? cellOf(options.context, Context) : ownContextCell();
+  return options?.context === undefined ? ownContextCell() : cellOf(options.context, Context);
 }
 
 module.exports = { Context, contextOf };

@@ -1,7 +1,7 @@
 /* Dataset: a sequence of token ids, in memory or in a file. */
 'use strict';
 const { Cell } = require('./cell.js');
-const { Plan, both, callSync } = require('./call.js');
+const { Plan, both, callSync, takes, takesNoSignal } = require('./call.js');
 const { contextOf } = require('./context.js');
 const { Handle, CELL, made } = require('./handle.js');
 const values = require('./values.js');
@@ -25,15 +25,15 @@ class Dataset extends Handle {
   }
 }
 
-both(Dataset, 'open', (path, options) => make('tpt_dataset_open', [values.path(path)], options));
+both(Dataset, 'open', takes(1, 'context'), (path, options) => make('tpt_dataset_open', [values.path(path)], options));
 
-both(Dataset, 'fromTokens', (given, options) => {
+both(Dataset, 'fromTokens', takes(1, 'context'), (given, options) => {
   const tokens = values.tokens(given);
   return make('tpt_dataset_from_tokens', [values.pointer(tokens), tokens.length], options);
 });
 
 /* { tokens, targets, state }: the state is to be given to the next call. */
-both(Dataset.prototype, 'random', function (state, batch, seq) {
+both(Dataset.prototype, 'random', takesNoSignal(3), function (state, batch, seq) {
   const next = BigUint64Array.of(values.uint64(state, 'state'));
   const count = values.size(batch, 'batch') * values.size(seq, 'seq');
   const tokens = new Int32Array(count), targets = new Int32Array(count);
@@ -42,7 +42,7 @@ both(Dataset.prototype, 'random', function (state, batch, seq) {
 });
 
 /* { tokens, targets } */
-both(Dataset.prototype, 'window', function (index, seq) {
+both(Dataset.prototype, 'window', takesNoSignal(2), function (index, seq) {
   const tokens = new Int32Array(values.size(seq, 'seq')), targets = new Int32Array(seq);
   const args = [this[CELL], values.size(index, 'index'), seq, values.pointer(tokens), values.pointer(targets)];
   return new Plan('tpt_dataset_window', args, () => ({ tokens, targets }));

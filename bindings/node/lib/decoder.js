@@ -2,10 +2,12 @@
 'use strict';
 const { Readable } = require('node:stream');
 const { Cell } = require('./cell.js');
-const { Plan, both, callSync } = require('./call.js');
+const { Plan, both, callSync, takes, takesNoSignal } = require('./call.js');
 const { Handle, CELL, cellOf, made } = require('./handle.js');
 const { copyFloats } = require('./memory.js');
 const { Model } = require('./model.js');
+const { optionsOf } = require('./options.js');
+const { shown } = require('./shown.js');
 const values = require('./values.js');
 
 /* The plans of a token a call, which are kept: to make new ones would cost more than to carry them out. */
@@ -20,7 +22,8 @@ function stepOf(cell) {
 /* The plan that feeds one token of an array; null for all else, and while a call may still read its token. */
 function feedOne(given, options) {
   const cell = this[CELL], token = given?.[0];
-  if (cell.alone || options?.logits || !Array.isArray(given) || given.length !== 1 || token !== (token | 0)) return null;
+  if (cell.alone || options?.logits || !Array.isArray(given) || given.length !== 1) return null;
+  if (!values.isInt32(token)) return null;
   const { token: place, feed } = stepOf(cell);
   place[0] = token;
   return feed;
@@ -42,7 +45,9 @@ class Decoder extends Handle {
   }
 
   /* Temperature 0 is greedy; top_k 0 and top_p 1 are off. */
-  setSampling({ temperature = 1, topK = 0, topP = 1, seed = 0 } = {}) {
+  setSampling(options) {
+    const { temperature = 1, topK = 0, topP = 1, seed = 0 } =
+      optionsOf(options, ['temperature', 'topK', 'topP', 'seed']);
     callSync(new Plan('tpt_decoder_set_sampling', [this[CELL], values.number(temperature, 'temperature'),
       values.int32(topK, 'topK'), values.number(topP, 'topP'), values.uint64(seed, 'seed')]));
   }
@@ -54,8 +59,15 @@ class Decoder extends Handle {
 
   /* Feeds a prompt (ids) and then what it samples: { id, text } each. Ends after `count` tokens, after one
    * of `stop`, or where the room of the decoder ends. */
-  async *pieces(tokenizer, prompt, { count = Infinity, stop = [], signal } = {}) {
-    const ids = Array.from(prompt), ends = new Set(stop), { most } = this[CELL];
+  pieces(tokenizer, prompt, options) {
+    const { count = Infinity, stop = [], signal } = optionsOf(options, ['count', 'stop', 'signal']);
+    const most = count === Infinity ? count : values.size(count, 'count');
+    const ids = Array.from(values.tokens(prompt, 'prompt')), ends = new Set(values.tokens(stop, 'stop'));
+    return this.#pieces(tokenizer, ids, most, ends, signal);
+  }
+
+  async *#pieces(tokenizer, ids, count, ends, signal) {
+    const { most } = this[CELL];
     await this.feed(ids, { signal });
     for (let i = 0; i < count; i++) {
       const id = this.sample();
@@ -76,7 +88,7 @@ async function* texts(pieces) {
   for await (const { text } of pieces) if (text) yield Buffer.from(text);
 }
 
-both(Decoder, 'create', (model, options) => {
+both(Decoder, 'create', takesNoSignal(1, 'maxPositions'), (model, options) => {
   const place = made(), parent = cellOf(model, Model), { maxPositions = 0 } = options ?? {};
   const most = maxPositions || parent.sizes.most;
   return new Plan('tpt_decoder_create', [parent, values.size(maxPositions, 'maxPositions'), place],
@@ -84,7 +96,7 @@ both(Decoder, 'create', (model, options) => {
 });
 
 /* With { logits: true } a copy of the logits [V] after the last token. */
-both(Decoder.prototype, 'feed', function (given, options) {
+both(Decoder.prototype, 'feed', takes(1, 'logits'), function (given, options) {
   const tokens = values.tokens(given), cell = this[CELL], place = options?.logits ? made() : null;
   return new Plan('tpt_decoder_feed', [cell, values.pointer(tokens), tokens.length, place],
     () => (place ? copyFloats(Number(place[0]), cell.parent.sizes.V) : undefined));
@@ -92,9 +104,9 @@ both(Decoder.prototype, 'feed', function (given, options) {
 
 /* Samples and feeds `count` times in one call, or until the token `stop` has come: the tokens. The array
  * `into` is given them too, also where the call fails. A call that is repeated makes what is left. */
-both(Decoder.prototype, 'generate', function (count, options) {
+both(Decoder.prototype, 'generate', takes(1, 'stop', 'into'), function (count, options) {
   const { stop = -1, into = [] } = options ?? {}, cell = this[CELL], more = made();
-  if (!Array.isArray(into)) throw new TypeError(`into is a ${typeof into}; an array is allowed`);
+  if (!Array.isArray(into)) throw new TypeError(`into is ${shown(into)}; an array is allowed`);
   const tokens = values.pointer(new Int32Array(Math.min(values.size(count, 'count'), cell.most)));
   let done = 0;
   const args = [cell, values.int32(stop, 'stop'), tokens, count, more];
@@ -109,7 +121,7 @@ both(Decoder.prototype, 'generate', function (count, options) {
 });
 
 /* One token to each of several decoders of a model; logits as of feed, one array for each. */
-both(Decoder, 'feedMany', (decoders, given, options) => {
+both(Decoder, 'feedMany', takes(2, 'logits'), (decoders, given, options) => {
   const cells = Array.from(decoders, one => cellOf(one, Decoder));
   const tokens = values.counted(values.tokens(given), cells.length, 'tokens', 'the number of decoders');
   const addresses = BigUint64Array.from(cells, cell => BigInt(cell.address));
@@ -120,7 +132,7 @@ both(Decoder, 'feedMany', (decoders, given, options) => {
 });
 
 /* ln P of each token, given those before it. */
-both(Decoder.prototype, 'score', function (given) {
+both(Decoder.prototype, 'score', takes(1), function (given) {
   const tokens = values.tokens(given), scores = new Float64Array(tokens.length);
   return new Plan('tpt_decoder_score', [this[CELL], values.pointer(tokens), tokens.length, values.pointer(scores)],
     () => scores);

@@ -5,6 +5,7 @@ const { Cell, refuseClosed } = require('./cell.js');
 const { Calls } = require('./calls.js');
 const { errorOf } = require('./call.js');
 const { TptError } = require('./errors.js');
+const { shown } = require('./shown.js');
 
 const CELL = Symbol('cell');
 const net = new FinalizationRegistry(cell => cell.close());
@@ -44,7 +45,7 @@ class Handle {
 
 function cellOf(handle, type) {
   if (handle instanceof type) return handle[CELL];
-  throw new TypeError(`a ${type.name} is wanted here`);
+  throw new TypeError(`a ${type.name} is wanted here, not ${shown(handle)}`);
 }
 
 /* An address that a call wrote. */

@@ -5,7 +5,7 @@ const { Cell } = require('./cell.js');
 const { Config, configOf } = require('./config.js');
 const { contextOf } = require('./context.js');
 const { Dataset } = require('./dataset.js');
-const { Plan, both, callSync } = require('./call.js');
+const { Plan, both, callSync, takes } = require('./call.js');
 const { Handle, CELL, cellOf, made } = require('./handle.js');
 const { lentFloats } = require('./lent.js');
 const structs = require('./structs.js');
@@ -138,30 +138,30 @@ function countsOf(model) {
   return cell.counts;
 }
 
-both(Model, 'create', (config, options) =>
+both(Model, 'create', takes(1, 'context', 'seed'), (config, options) =>
   make('tpt_model_create', [cellOf(config, Config), values.uint64(options?.seed ?? 0, 'seed')], options));
-both(Model, 'load', (path, options) =>
+both(Model, 'load', takes(1, 'context', 'config'), (path, options) =>
   make('tpt_model_load', [values.path(path), configOf(options)], options));
-both(Model, 'loadMemory', (data, options) => {
+both(Model, 'loadMemory', takes(1, 'context', 'config'), (data, options) => {
   const content = values.bytes(data, 'data');
   return make('tpt_model_load_memory', [values.pointer(content), content.length, configOf(options)], options);
 });
-both(Model.prototype, 'save', function (path) {
+both(Model.prototype, 'save', takes(1), function (path) {
   return new Plan('tpt_model_save', [this[CELL], values.path(path)]);
 });
-both(Model.prototype, 'saveMemory', function () {
+both(Model.prototype, 'saveMemory', takes(0), function () {
   return savePlan(this[CELL], 0);
 });
-both(Model.prototype, 'fold', function () {
+both(Model.prototype, 'fold', takes(0), function () {
   return snapshot('tpt_model_fold', this, []);
 });
 /* precision: f32, bf16, int8 */
-both(Model.prototype, 'convert', function (precision) {
+both(Model.prototype, 'convert', takes(1), function (precision) {
   return snapshot('tpt_model_convert', this, [values.terminated(precision, 'precision')]);
 });
 
 /* { loss, perplexity, tokens } on windows of seq tokens, all or the first maxWindows. */
-both(Model.prototype, 'evaluate', function (dataset, options) {
+both(Model.prototype, 'evaluate', takes(1, 'seq', 'maxWindows', 'config'), function (dataset, options) {
   const room = structs.room('tpt_evaluation');
   const args = [this[CELL], configOf(options), cellOf(dataset, Dataset), values.size(options?.seq, 'seq'),
     values.size(options.maxWindows ?? 0, 'maxWindows'), room];

@@ -2,6 +2,7 @@
 'use strict';
 const koffi = require('koffi');
 const declared = require('./declarations.js');
+const { shown } = require('./shown.js');
 
 /* Bytes of stack of a call outside of the main thread. A thread of the library itself has 512 KiB. */
 const ASYNC_STACK = 1 << 20;
@@ -11,6 +12,7 @@ let functions = null;
 
 /* Which file to load; before anything else is called. */
 function useLibrary(file) {
+  if (typeof file !== 'string') throw new TypeError(`file is ${shown(file)}; a text is allowed`);
   if (functions) throw new Error(`lib3pt is loaded already; ${file} would come too late`);
   chosen = file;
 }

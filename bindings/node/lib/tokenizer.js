@@ -1,7 +1,7 @@
 /* Tokenizer: text to ids and back. Immutable: calls may share one. */
 'use strict';
 const { Cell } = require('./cell.js');
-const { Plan, both, callSync, textPlan } = require('./call.js');
+const { Plan, both, callSync, textPlan, takes, takesNoSignal } = require('./call.js');
 const { contextOf } = require('./context.js');
 const { Handle, CELL, made } = require('./handle.js');
 const values = require('./values.js');
@@ -43,42 +43,43 @@ class Tokenizer extends Handle {
   }
 }
 
-both(Tokenizer, 'bytes', options => make('tpt_tokenizer_bytes', [], options));
-both(Tokenizer, 'words', (text, vocab, options) =>
+both(Tokenizer, 'bytes', takesNoSignal(0, 'context'), options => make('tpt_tokenizer_bytes', [], options));
+both(Tokenizer, 'words', takes(2, 'context'), (text, vocab, options) =>
   makeOfText('tpt_tokenizer_words', text, [values.size(vocab, 'vocab')], options));
-both(Tokenizer, 'bpe', (text, vocab, options) =>
+both(Tokenizer, 'bpe', takes(2, 'context'), (text, vocab, options) =>
   makeOfText('tpt_tokenizer_bpe', text, [values.size(vocab, 'vocab')], options));
-both(Tokenizer, 'load', (path, options) => make('tpt_tokenizer_load', [values.path(path)], options));
-both(Tokenizer, 'parse', (json, options) => makeOfText('tpt_tokenizer_parse', json, [], options));
+both(Tokenizer, 'load', takes(1, 'context'), (path, options) =>
+  make('tpt_tokenizer_load', [values.path(path)], options));
+both(Tokenizer, 'parse', takes(1, 'context'), (json, options) => makeOfText('tpt_tokenizer_parse', json, [], options));
 
-both(Tokenizer.prototype, 'save', function (path) {
+both(Tokenizer.prototype, 'save', takes(1), function (path) {
   return new Plan('tpt_tokenizer_save', [this[CELL], values.path(path)]);
 });
 
 /* tokenizer.json */
-both(Tokenizer.prototype, 'format', function () {
+both(Tokenizer.prototype, 'format', takes(0), function () {
   return textPlan('tpt_tokenizer_format', [this[CELL]], { room: 65536 });
 });
 
-both(Tokenizer.prototype, 'encode', function (text) {
+both(Tokenizer.prototype, 'encode', takes(1), function (text) {
   const content = values.bytes(text, 'text');
   return encodePlan('tpt_tokenizer_encode', this[CELL], content, content.length);
 });
 
 /* Special tokens are plain text: for text of a stranger. */
-both(Tokenizer.prototype, 'encodeText', function (text) {
+both(Tokenizer.prototype, 'encodeText', takes(1), function (text) {
   const content = values.bytes(text, 'text');
   return encodePlan('tpt_tokenizer_encode_text', this[CELL], content, content.length);
 });
 
 /* A text, or with { bytes: true } a Buffer. */
-both(Tokenizer.prototype, 'decode', function (ids, options) {
+both(Tokenizer.prototype, 'decode', takes(1, 'bytes'), function (ids, options) {
   const all = values.tokens(ids, 'ids');
   return textPlan('tpt_tokenizer_decode', [this[CELL], values.pointer(all), all.length], options);
 });
 
 /* What the ids from `done` on add to the text of those before. */
-both(Tokenizer.prototype, 'decodeTail', function (ids, done, options) {
+both(Tokenizer.prototype, 'decodeTail', takes(2, 'bytes'), function (ids, done, options) {
   const all = values.tokens(ids, 'ids');
   const head = [this[CELL], values.pointer(all), all.length, values.size(done, 'done')];
   return textPlan('tpt_tokenizer_decode_tail', head, options);

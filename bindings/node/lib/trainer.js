@@ -2,7 +2,7 @@
 'use strict';
 const { Cell } = require('./cell.js');
 const { configOf } = require('./config.js');
-const { Plan, both, callSync } = require('./call.js');
+const { Plan, both, callSync, takes, takesNoSignal } = require('./call.js');
 const { Handle, CELL, cellOf, made } = require('./handle.js');
 const { lentFloats } = require('./lent.js');
 const { copyFloats } = require('./memory.js');
@@ -99,7 +99,7 @@ class Optimizer extends Handle {
   }
 }
 
-both(Trainer, 'create', (model, options) => {
+both(Trainer, 'create', takes(1, 'config'), (model, options) => {
   const place = made(), parent = cellOf(model, Model), counts = countsOf(model);
   return new Plan('tpt_trainer_create', [parent, configOf(options), place], () => {
     const cell = new Cell('trainer', Number(place[0]), parent);
@@ -107,14 +107,14 @@ both(Trainer, 'create', (model, options) => {
   });
 });
 
-both(Optimizer, 'create', (trainer, options) => {
+both(Optimizer, 'create', takes(1, 'config'), (trainer, options) => {
   const place = made(), parent = cellOf(trainer, Trainer);
   return new Plan('tpt_optimizer_create', [parent, configOf(options), place],
     () => new Optimizer(new Cell('optimizer', Number(place[0]), parent)));
 });
 
 /* The gradients' norm before clipping. */
-both(Optimizer.prototype, 'step', function () {
+both(Optimizer.prototype, 'step', takesNoSignal(0), function () {
   const norm = new Float64Array(1);
   return new Plan('tpt_optimizer_step', [this[CELL], norm], () => norm[0]);
 });
@@ -127,7 +127,7 @@ function batchOf(given, name, batch, seq) {
   return values.pointer(values.counted(values.tokens(given, name), count, name, 'batch x seq'));
 }
 
-both(Trainer.prototype, 'forward', function (tokens, batch, seq) {
+both(Trainer.prototype, 'forward', takes(3), function (tokens, batch, seq) {
   const cell = this[CELL];
   const args = [cell, batchOf(tokens, 'tokens', batch, seq), batch, seq];
   return new Plan('tpt_trainer_forward', args, () => {
@@ -137,30 +137,30 @@ both(Trainer.prototype, 'forward', function (tokens, batch, seq) {
 });
 
 /* A copy of [B, T, V]. */
-both(Trainer.prototype, 'logits', function () {
+both(Trainer.prototype, 'logits', takes(0), function () {
   const cell = this[CELL], place = made();
   return new Plan('tpt_trainer_logits', [cell, place],
     () => copyFloats(Number(place[0]), cell.rows * cell.parent.sizes.V));
 });
 
 /* Before a forward there is no number of targets: the refusal is the library's. */
-both(Trainer.prototype, 'loss', function (given) {
+both(Trainer.prototype, 'loss', takes(1), function (given) {
   const loss = new Float64Array(1), cell = this[CELL], targets = values.tokens(given, 'targets');
   if (cell.rows > 0) values.counted(targets, cell.rows, 'targets', 'batch x seq of the last forward');
   return new Plan('tpt_trainer_loss', [cell, values.pointer(targets), loss], () => loss[0]);
 });
 
-both(Trainer.prototype, 'backward', function () {
+both(Trainer.prototype, 'backward', takes(0), function () {
   return new Plan('tpt_trainer_backward', [this[CELL]]);
 });
 
-both(Trainer.prototype, 'backwardLogits', function (given) {
+both(Trainer.prototype, 'backwardLogits', takes(1), function (given) {
   const dlogits = values.floats(given, 'dlogits');
   return new Plan('tpt_trainer_backward_logits', [this[CELL], values.pointer(dlogits), dlogits.length]);
 });
 
 /* The loss. Activations can be read also where it was not finite. */
-both(Trainer.prototype, 'accumulate', function (tokens, targets, batch, seq) {
+both(Trainer.prototype, 'accumulate', takes(4), function (tokens, targets, batch, seq) {
   const loss = new Float64Array(1), cell = this[CELL];
   const args = [cell, batchOf(tokens, 'tokens', batch, seq), batchOf(targets, 'targets', batch, seq), batch, seq, loss];
   const plan = new Plan('tpt_trainer_accumulate', args, () => loss[0]);
@@ -170,14 +170,14 @@ both(Trainer.prototype, 'accumulate', function (tokens, targets, batch, seq) {
   return plan;
 });
 
-both(Trainer.prototype, 'zeroGradients', function () {
+both(Trainer.prototype, 'zeroGradients', takes(0), function () {
   return new Plan('tpt_trainer_zero_gradients', [this[CELL]]);
 });
 
 /* ---- checkpoints ---- */
 
 /* user: bytes or a text of the caller's own. */
-both(Trainer.prototype, 'saveCheckpoint', function (optimizer, path, user = '') {
+both(Trainer.prototype, 'saveCheckpoint', takes(3), function (optimizer, path, user = '') {
   const own = values.bytes(user, 'user');
   const args = [this[CELL], cellOf(optimizer, Optimizer), values.path(path), values.pointer(own), own.length];
   return new Plan('tpt_checkpoint_save', args);
@@ -192,7 +192,7 @@ function loadPlan(cells, path, room) {
 }
 
 /* The bytes that were given to saveCheckpoint. */
-both(Trainer.prototype, 'loadCheckpoint', function (optimizer, path) {
+both(Trainer.prototype, 'loadCheckpoint', takes(2), function (optimizer, path) {
   return loadPlan([this[CELL], cellOf(optimizer, Optimizer)], values.path(path), USER_ROOM);
 });
 

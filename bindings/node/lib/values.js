@@ -1,36 +1,42 @@
 /* Values of JavaScript as the library takes them. */
 'use strict';
 const { fileURLToPath } = require('node:url');
+const { shown } = require('./shown.js');
 
 const UINT64_MAX = 0xffffffffffffffffn;
 
 function size(value, name) {
   if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new RangeError(`${name} is ${value}; a whole number from 0 on is allowed`);
+  throw new RangeError(`${name} is ${shown(value)}; a whole number from 0 on is allowed`);
+}
+
+/* A type first: `|` throws at a BigInt, and calls what an object has. */
+function isInt32(value) {
+  return typeof value === 'number' && value === (value | 0);
 }
 
 function int32(value, name) {
-  if (value === (value | 0)) return value;
-  throw new RangeError(`${name} is ${value}; a whole number of 32 bits is allowed`);
+  if (isInt32(value)) return value;
+  throw new RangeError(`${name} is ${shown(value)}; a whole number of 32 bits is allowed`);
 }
 
 function number(value, name) {
   if (typeof value === 'number') return value;
-  throw new TypeError(`${name} is a ${typeof value}; a number is allowed`);
+  throw new TypeError(`${name} is ${shown(value)}; a number is allowed`);
 }
 
 /* Of 64 bits without a sign: a BigInt, or a number where it is exact. */
 function uint64(value, name) {
   if (typeof value === 'bigint' && value >= 0n && value <= UINT64_MAX) return value;
   if (Number.isSafeInteger(value) && value >= 0) return BigInt(value);
-  throw new RangeError(`${name} is ${value}; 0 to 2^64 - 1 is allowed, above 2^53 - 1 as a BigInt`);
+  throw new RangeError(`${name} is ${shown(value)}; 0 to 2^64 - 1 is allowed, above 2^53 - 1 as a BigInt`);
 }
 
 /* Bytes of a text that has its length beside it. */
 function bytes(value, name) {
   if (typeof value === 'string') return Buffer.from(value);
   if (ArrayBuffer.isView(value)) return Buffer.from(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
-  throw new TypeError(`${name} is a ${typeof value}; a text or bytes are allowed`);
+  throw new TypeError(`${name} is ${shown(value)}; a text or bytes are allowed`);
 }
 
 /* Bytes of a text that ends with a NUL. */
@@ -47,7 +53,7 @@ function path(value) {
 /* An iterable object, else `from` would make an array of nothing, or of a text's letters. */
 function list(value, name) {
   if (typeof value === 'object' && typeof value?.[Symbol.iterator] === 'function') return value;
-  throw new TypeError(`${name} is no array; an array of numbers is allowed`);
+  throw new TypeError(`${name} is ${shown(value)}; an array of numbers is allowed`);
 }
 
 /* A copy: an asynchronous call must not see what happens to the caller's array. */
@@ -64,7 +70,7 @@ function floats(value, name) {
 /* Of a program's own functions: one, or null for none. */
 function callback(value, name) {
   if (typeof value === 'function' || value == null) return value;
-  throw new TypeError(`${name} is a ${typeof value}; a function is allowed`);
+  throw new TypeError(`${name} is ${shown(value)}; a function is allowed`);
 }
 
 /* Of as many elements as another argument says, else the library would read past the end. */
@@ -78,4 +84,6 @@ function pointer(array) {
   return array.length ? array : new array.constructor(1);
 }
 
-module.exports = { size, int32, number, uint64, bytes, terminated, path, tokens, floats, callback, counted, pointer };
+module.exports = {
+  size, isInt32, int32, number, uint64, bytes, terminated, path, tokens, floats, callback, counted, pointer,
+};

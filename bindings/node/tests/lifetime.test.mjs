@@ -239,12 +239,12 @@ test('makers are the only way, and kinds are checked', async () => {
   const { config, decoder } = everything();
   for (const type of [Context, Config, Model, Trainer, Optimizer, Decoder, Dataset, Tokenizer])
     assert.throws(() => new type(), { name: 'TypeError', message: `use ${type.name}.create or another maker` });
-  assert.throws(() => Model.createSync(decoder), { name: 'TypeError', message: 'a Config is wanted here' });
+  assert.throws(() => Model.createSync(decoder), { name: 'TypeError', message: 'a Config is wanted here, not Decoder {} (an object)' });
   assert.throws(() => Model.createSync(config, { seed: -1 }), RangeError);
   assert.throws(() => decoder.feedSync([1.5]), { message: 'tokens[0] is 1.5; a whole number of 32 bits is allowed' });
   assert.throws(() => decoder.rewind(-1), RangeError);
   await assert.rejects(Decoder.feedMany([], []), { code: 'TPT_E_ARGUMENT' });
-  await assert.rejects(decoder.feed([1], { signal: 'now' }), { message: 'signal must be an AbortSignal' });
+  await assert.rejects(decoder.feed([1], { signal: 'now' }), { message: 'signal is "now" (a string); an AbortSignal is allowed' });
   assert.throws(() => Decoder.feedManySync([], []), { code: 'TPT_E_ARGUMENT' });
   assert.throws(() => config.get('train\0lr'), { message: 'key has a NUL character' });
 });

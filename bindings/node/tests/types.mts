@@ -44,6 +44,12 @@ export function refused(model: Model, decoder: Decoder): void {
   model.convertSync('f16');
   // @ts-expect-error: text is no list of ids
   decoder.feedSync({});
+  // @ts-expect-error: stop is an option, and no argument
+  decoder.generateSync(4, 5);
+  // @ts-expect-error: an option that is none
+  decoder.generateSync(4, { stopp: 5 });
+  // @ts-expect-error: a call on this thread has no signal
+  decoder.generateSync(4, { signal: AbortSignal.timeout(5) });
   // @ts-expect-error: a point that is none
   Trainer.createSync(model).phaseMeans(4, 0);
   // @ts-expect-error: nothing comes without { logits: true }

@@ -22,7 +22,7 @@ class Status(enum.IntEnum):
     UNSUPPORTED = 7  # right, but not something this build, model or version does
     NUMERIC = 8  # a loss or gradient is not finite; weights and moments are untouched
     CANCELLED = 9  # the progress function or tpt_context_cancel ended the call
-    INTERNAL = 10  # a bug of the library
+    INTERNAL = 10  # a bug of the library, or of one that it uses
 
 
 class MemoryUse(enum.IntEnum):

@@ -1,6 +1,7 @@
 """Sequences in progress."""
 from __future__ import annotations
 
+import contextlib
 from ctypes import byref, c_int32, c_size_t, c_void_p
 from typing import Any, List, Literal, Optional, Sequence, SupportsIndex, Union, cast, overload
 
@@ -117,17 +118,19 @@ class Decoder(Handle):
         """Samples a token and feeds it, `count` times or until `stop` came, in one call: faster here than sample and
         feed in turn, with the same tokens. The tokens made, `stop` the last of them.
 
-        Where it raises, KeyboardInterrupt too, the exception's `made` has what was made until then; it is fed, and
-        the next call goes on after it.
+        Where it raises, KeyboardInterrupt too, the exception's `made` is a list of what was made until then, empty where
+        nothing was; it is fed, and the next call goes on after it. An exception of the caller's own that takes no
+        attribute (a frozen dataclass) comes out as it is, without `made`.
         """
-        wanted = whole("count", count)
-        tokens = np.empty(min(wanted, self._room), np.int32)  # C refuses more before it writes
-        made = c_size_t()
-        last = -1 if stop is None else whole("stop", stop, INT32)
+        tokens, made = np.empty(0, np.int32), c_size_t()
         try:
+            wanted = whole("count", count)
+            tokens = np.empty(min(wanted, self._room), np.int32)  # C refuses more before it writes
+            last = -1 if stop is None else whole("stop", stop, INT32)
             call("tpt_decoder_generate", self, last, address(tokens), wanted, byref(made))
         except BaseException as raised:
-            setattr(raised, "made", tokens[:made.value].tolist())
+            with contextlib.suppress(Exception):
+                setattr(raised, "made", tokens[:made.value].tolist())
             raise
         return cast(List[int], tokens[:made.value].tolist())
 

@@ -1,7 +1,7 @@
 """What a call that fails raises: Error, by status one of its subclasses."""
 from __future__ import annotations
 
-from typing import Any, Dict, Sequence, Type
+from typing import Any, Dict, List, Type
 
 from ._declarations import Status
 
@@ -10,15 +10,15 @@ class Error(Exception):
     """A call failed. str() is the library's message: what was wrong, where, what is allowed.
 
     status: a Status, or a plain int that a later version of the library has added.
-    made: of Decoder.generate: the tokens before the failure.
+    made: of Decoder.generate: a list of the tokens before the failure; else it is empty.
     """
 
     status: int = Status.INTERNAL
-    made: Sequence[int] = ()
+    made: List[int]
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.made = status, []
 
     @property
     def message(self) -> str:

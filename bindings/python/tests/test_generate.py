@@ -1,4 +1,6 @@
 """Decoder.generate: many tokens in one call."""
+import dataclasses
+import pickle
 import signal
 
 import pytest
@@ -49,10 +51,59 @@ def test_what_is_refused():
                             ((1, 256), "stop is 256"), ((1, -2), "stop is -2"), ((1, 1 << 40), "stop is")):
         with pytest.raises(lib3pt.ArgumentError, match=said) as raised:
             decoder.generate(arguments[0], stop=arguments[1] if len(arguments) > 1 else None)
-        assert list(raised.value.made) == []
+        assert raised.value.made == []
+    for arguments in (("3",), (2.0,), (None,), (1, "5"), (1, 0.5)):
+        with pytest.raises(TypeError) as mistaken:
+            decoder.generate(arguments[0], stop=arguments[1] if len(arguments) > 1 else None)
+        assert getattr(mistaken.value, "made") == []
     decoder.rewind(0)
-    with pytest.raises(lib3pt.StateError, match="no logits"):
+    with pytest.raises(lib3pt.StateError, match="no logits") as raised:
         decoder.generate(1)
+    assert raised.value.made == []
+    decoder.close()
+    with pytest.raises(lib3pt.StateError, match="closed") as raised:
+        decoder.generate(1)
+    assert raised.value.made == []
+
+
+def test_each_error_has_a_list_of_its_own():
+    first, second = (lib3pt.ArgumentError("no", lib3pt.Status.ARGUMENT) for _ in range(2))
+    first.made.append(1)
+    assert second.made == [] and pickle.loads(pickle.dumps(first)).made == [1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen(Exception):
+    why: str
+
+
+class Closed(BaseException):
+    """Has no room for an attribute, and says so in its own way."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name, value):
+        raise TypeError("nothing can be set")
+
+
+@pytest.mark.parametrize("own", [Frozen("enough"), Closed("enough"), ValueError("enough")])
+def test_an_exception_of_the_callers_comes_out_as_it_is(own):
+    asked = []
+
+    def progress(_share):
+        if asked:
+            raise own
+
+    model = lib3pt.Model(lib3pt.Config.parse("model: {max_seq_len: 1024}"), 1, context=lib3pt.Context(progress=progress))
+    decoder = prompted(model)
+    asked.append(True)
+    try:
+        decoder.generate(1000)
+    except BaseException as raised:
+        caught, cause = raised, raised.__cause__
+    assert caught is own and cause is None
+    made = getattr(own, "made", None)
+    assert made is None if type(own) in (Frozen, Closed) else len(made) == decoder.position - len(PROMPT)
 
 
 def test_a_cancelled_call_goes_on_after_it():
