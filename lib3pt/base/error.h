@@ -27,7 +27,8 @@ tpt_status tpti_fail_args(tpt_status status, const char *format, va_list args);
 tpt_status tpti_fail_in(tpt_status status, const char *path);
 
 /* TPT_E_MEMORY with the size that tpti_take was refused last, or was given where no block may
- * begin. bytes     told where tpti_take was not asked; SIZE_MAX: no size_t holds it */
+ * begin.
+ *   bytes     told where tpti_take was not asked; SIZE_MAX: no size_t holds it */
 tpt_status tpti_fail_memory(size_t bytes);
 
 /* And what it was for: "the logits of 64 tokens". */
