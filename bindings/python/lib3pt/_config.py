@@ -32,7 +32,7 @@ def _plain(value: Any) -> Any:
     """Numbers and arrays of numpy as Python's."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"a {type(value).__name__} is no value of a description; numbers, lists of them and text are")
+    raise TypeError(f"a value is {type(value).__name__}; numbers, lists of them and text are allowed")
 
 
 class Config(Handle):

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import ctypes
 import enum
-import operator
 from typing import Any, Callable, Optional, Protocol
 
 from . import _guard
@@ -36,7 +35,7 @@ class Allocator(Protocol):
 def _allocate(user: Any, size: int, alignment: int) -> Any:
     try:
         address = _guard.registered[user].allocate(size, alignment)
-        return None if address is None else operator.index(address)  # ctypes would give C what is there by chance
+        return None if address is None else whole("address", address)  # ctypes would give C what is there by chance
     except BaseException as raised:
         _guard.kept(raised)
         return None

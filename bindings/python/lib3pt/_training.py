@@ -13,8 +13,8 @@ from ._config import Config
 from ._errors import NumericError
 from ._library import Path
 from ._model import Model
-from ._values import (Borrowed, Doubles, Floats, Ids, Shape, address, floats, ids, lent, path, real, rows, shaped, utf8,
-                      view, whole, wrong)
+from ._values import (INT32, Borrowed, Doubles, Floats, Ids, Shape, address, floats, ids, lent, octets, path, real, rows,
+                      shaped, utf8, view, whole, wrong)
 
 Index = SupportsIndex
 
@@ -71,7 +71,8 @@ class Trainer(Handle):
     def activation(self, point: Index, layer: Index = 0, *, copy: bool = True) -> Union[Floats, Borrowed]:
         """[B, T, D], the stream at a point. copy=False: lent until the next call on this trainer."""
         values, count = c_void_p(), c_size_t()
-        call("tpt_trainer_activation", self, int(point), whole("layer", layer), byref(values), byref(count))
+        call("tpt_trainer_activation", self, whole("point", point, INT32), whole("layer", layer), byref(values),
+             byref(count))
         return lent(self, values.value, (*(self._shape or (0, 0)), self._sizes.d_model), copy)
 
     def loss(self, targets: Any) -> float:
@@ -124,7 +125,7 @@ class Trainer(Handle):
 
     def save_checkpoint(self, optimizer: Optimizer, file: Path, user: bytes = b"") -> None:
         """Description, weights, moments, step, rate and bytes of your own in a file, which Model.load reads too."""
-        own = memoryview(user).tobytes()
+        own = octets("user", user)
         call("tpt_checkpoint_save", self, optimizer, path(file), own, len(own))
 
     def load_checkpoint(self, optimizer: Optimizer, file: Path) -> bytes:
@@ -141,7 +142,8 @@ class Trainer(Handle):
 
     def _measured(self, name: str, point: Index, layer: Index, shape: Shape) -> Doubles:
         values = np.empty(shape, np.float64)
-        call("tpt_geometry_" + name, self, int(point), whole("layer", layer), address(values), values.size)
+        call("tpt_geometry_" + name, self, whole("point", point, INT32), whole("layer", layer), address(values),
+             values.size)
         return values
 
     def phase_means(self, point: Index, layer: Index = 0) -> Doubles:
@@ -163,7 +165,7 @@ class Trainer(Handle):
     def dc(self, point: Index, layer: Index = 0) -> Floats:
         """[T]: mean over B and D at each position."""
         values = np.empty(self._shape[1] if self._shape else 1, np.float32)
-        call("tpt_geometry_dc", self, int(point), whole("layer", layer), address(values), values.size)
+        call("tpt_geometry_dc", self, whole("point", point, INT32), whole("layer", layer), address(values), values.size)
         return values
 
     def zero_sum(self) -> ZeroSum:

@@ -25,16 +25,22 @@ def wrong(message: str) -> ArgumentError:
 
 
 def whole(name: str, value: SupportsIndex, limits: Tuple[int, int] = SIZE) -> int:
-    number = operator.index(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {type(value).__name__}; a whole number is allowed") from None
     if not limits[0] <= number <= limits[1]:
         raise wrong(f"{name} is {number}; {limits[0]} to {limits[1]} is allowed")
     return number
 
 
 def real(name: str, value: SupportsFloat) -> float:
-    if isinstance(value, (str, bytes)):
-        raise TypeError(f"{name} is {type(value).__name__}; a number is allowed")
-    return float(value)
+    try:
+        if not isinstance(value, (str, bytes)):
+            return float(value)
+    except TypeError:
+        pass
+    raise TypeError(f"{name} is {type(value).__name__}; a number is allowed")
 
 
 def utf8(name: str, value: Union[str, bytes], nul: bool = False) -> bytes:
@@ -45,6 +51,14 @@ def utf8(name: str, value: Union[str, bytes], nul: bool = False) -> bytes:
     if not nul and b"\0" in encoded:
         raise wrong(f"{name} has a NUL in it")
     return encoded
+
+
+def octets(name: str, value: Any) -> bytes:
+    """Of anything that has a buffer."""
+    try:
+        return memoryview(value).tobytes()
+    except TypeError:
+        raise TypeError(f"{name} is {type(value).__name__}; bytes are allowed") from None
 
 
 def path(value: Union[str, bytes, "os.PathLike[Any]"]) -> bytes:
