@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "support/folder.h"
+#include "support/standard.h"
 
 /* ---- who asks for the environment ---- */
 
@@ -153,16 +154,10 @@ END_TEST
 /* Descriptors 0 to 2 closed: a file gets one of them, and must not be written into by anybody. */
 START_TEST(closed_descriptors) {
   char model[128], checkpoint[128];
-  int kept[3];
   in_folder(model, "model");
   in_folder(checkpoint, "checkpoint");
-  fflush(NULL);
-  for (int i = 0; i < 3; i++) kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
-  for (int i = 0; i < 3; i++) close(i);
-  int failed = whole_life(model, checkpoint), left = 0;
-  for (int i = 0; i < 3; i++) left += fcntl(i, F_GETFD) != -1;
-  for (int i = 0; i < 3; i++)
-    if (kept[i] >= 0) dup2(kept[i], i), close(kept[i]);
+  tpti_test_standard standard = tpti_test_close_standard();
+  int failed = whole_life(model, checkpoint), left = tpti_test_open_standard(&standard);
   ck_assert_int_eq(failed, 0);
   ck_assert_int_eq(left, 0); /* all that was opened was closed */
   session s = start("");

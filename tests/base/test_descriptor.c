@@ -9,6 +9,7 @@
 
 #include "support/folder.h"
 #include "support/runner.h"
+#include "support/standard.h"
 
 static char folder[64], path[96];
 
@@ -26,20 +27,15 @@ typedef struct found {
 } found;
 
 static found open_without_standard(int flags, const struct rlimit *limit) {
-  int kept[3];
-  fflush(NULL);
-  for (int i = 0; i < 3; i++) kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
-  for (int i = 0; i < 3; i++) close(i);
+  tpti_test_standard standard = tpti_test_close_standard();
   struct rlimit before;
   getrlimit(RLIMIT_NOFILE, &before);
   if (limit) setrlimit(RLIMIT_NOFILE, limit);
   found f = {.descriptor = tpti_open(AT_FDCWD, path, flags, 0600)};
   f.error = errno;
   f.close_on_exec = fcntl(f.descriptor, F_GETFD) == FD_CLOEXEC;
-  for (int i = 0; i < 3; i++) f.low += fcntl(i, F_GETFD) != -1;
   setrlimit(RLIMIT_NOFILE, &before);
-  for (int i = 0; i < 3; i++)
-    if (kept[i] >= 0) dup2(kept[i], i), close(kept[i]);
+  f.low = tpti_test_open_standard(&standard);
   return f;
 }
 
