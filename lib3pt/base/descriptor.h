@@ -5,8 +5,8 @@
 
 #include <fcntl.h>
 
-/* As openat, with O_CLOEXEC, and again where a signal came. With O_EXCL nothing is left behind by a
- * failure.
+/* As openat, with O_CLOEXEC, and again where a signal came. Reads what is there, or makes a file
+ * (O_CREAT | O_EXCL) to write; nothing is left behind by a failure.
  *   folder    AT_FDCWD: the working directory
  *   returns   3 or more; -1 and errno */
 int tpti_open(int folder, const char *path, int flags, mode_t mode);
