@@ -84,6 +84,7 @@ tpt_status tpti_regex_compile(const tpti_memory *memory, const char *pattern, si
 void tpti_regex_free(tpti_regex *regex) {
   if (!regex) return;
   pcre2_code_free(regex->code);
+  pcre2_jit_free_unused_memory(regex->general); /* its pages are not ours, and would stay */
   pcre2_general_context_free(regex->general);
   tpti_give(regex->memory, regex, sizeof *regex);
 }

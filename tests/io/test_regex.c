@@ -2,6 +2,7 @@
 #include "io/regex.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,27 @@ START_TEST(threads_share_one) {
 }
 END_TEST
 
+/* Mappings that are written and executed: the pages of PCRE2's compiler, where the system allows it
+ * to have any. */
+static size_t executable_pages(void) {
+  char line[512], *access;
+  size_t count = 0;
+  FILE *maps = fopen("/proc/self/maps", "r");
+  ck_assert_ptr_nonnull(maps);
+  while (fgets(line, sizeof line, maps))
+    count += (access = strchr(line, ' ')) && strncmp(access, " rwx", 4) == 0;
+  fclose(maps);
+  return count;
+}
+
+START_TEST(compiled_pages_are_given_back) {
+  size_t before = executable_pages();
+  tpti_regex *regex = compiled(&tpti_memory_default, "a+b");
+  tpti_regex_free(regex);
+  ck_assert_uint_eq(executable_pages(), before);
+}
+END_TEST
+
 static Suite *suite(void) {
   Suite *all = suite_create("regex");
   TCase *tests = tcase_create("regex");
@@ -160,6 +182,7 @@ static Suite *suite(void) {
   tcase_add_test(tests, what_tries_everything_is_stopped);
   tcase_add_test(tests, memory_may_run_out_anywhere);
   tcase_add_test(tests, threads_share_one);
+  tcase_add_test(tests, compiled_pages_are_given_back);
   suite_add_tcase(all, tests);
   return all;
 }
