@@ -78,7 +78,8 @@ static tpt_status read_header(tpti_safetensors *t, size_t max_entries) {
   status = room ? read_source(&t->source, LENGTH_WORD, room, (size_t)bytes)
                 : tpti_fail_memory((size_t)bytes + 1);
   if (!status) {
-    status = tpti_header_parse(&t->source, room, (size_t)bytes, max_entries, &t->header, &t->count);
+    status = tpti_header_parse(&t->memory, &t->source, room, (size_t)bytes, max_entries, &t->header,
+                               &t->count);
   }
   tpti_buffer_free(&text);
   return status;
@@ -90,11 +91,11 @@ static tpt_status fill_entries(tpti_safetensors *t) {
   t->by_name = tpti_take(&t->memory, t->count * sizeof *t->by_name);
   if (!t->entries || !t->by_name) return tpti_fail_memory(t->count * sizeof *t->entries);
   size_t filled = 0;
-  for (void *at = NULL; (at = tpti_json_next(t->header, at));) {
-    const char *name = tpti_json_member_key(at);
+  for (const tpti_json *m = tpti_json_first(t->header); m; m = tpti_json_after(m)) {
+    const char *name = tpti_json_key(m);
     if (strcmp(name, TPTI_METADATA_KEY) == 0) continue;
     tpti_entry *entry = &t->entries[filled++];
-    tpt_status status = tpti_header_entry(&t->source, name, tpti_json_member_value(at), entry);
+    tpt_status status = tpti_header_entry(&t->source, name, m, entry);
     if (status) return status;
   }
   return TPT_OK;
@@ -162,7 +163,7 @@ void tpti_safetensors_close(tpti_safetensors *tensors) {
   tpti_memory memory = tensors->memory;
   tpti_give(&memory, tensors->entries, tensors->count * sizeof *tensors->entries);
   tpti_give(&memory, tensors->by_name, tensors->count * sizeof *tensors->by_name);
-  tpti_json_free(NULL, tensors->header);
+  tpti_json_free(tensors->header);
   tpti_give(&memory, tensors, sizeof *tensors);
 }
 

@@ -111,14 +111,13 @@ static tpt_status check_metadata(const tpti_source *source, const tpti_json *met
     return tpti_header_fail(source, "\"__metadata__\" is %s; an object of strings is allowed",
                             tpti_json_kind_name(metadata));
   }
-  for (void *at = NULL; (at = tpti_json_next(metadata, at));) {
+  for (const tpti_json *m = tpti_json_first(metadata); m; m = tpti_json_after(m)) {
     size_t length = 0;
-    const tpti_json *value = tpti_json_member_value(at);
-    const char *key = tpti_json_member_key(at), *text = tpti_json_string(value, &length);
+    const char *key = tpti_json_key(m), *text = tpti_json_string(m, &length);
     if (text && strlen(text) == length) continue;
     return tpti_header_fail(source, "\"__metadata__\" key \"%.*s\" is %s; a string is allowed",
                             tpti_shown(key, SHOWN_NAME), key,
-                            text ? "a string with a NUL" : tpti_json_kind_name(value));
+                            text ? "a string with a NUL" : tpti_json_kind_name(m));
   }
   return TPT_OK;
 }
@@ -138,23 +137,25 @@ static tpt_status check_root(const tpti_source *source, const tpti_json *root, s
   return check_metadata(source, metadata);
 }
 
-static tpt_status parse_json(const tpti_source *source, const char *text, size_t length,
-                             size_t max_values, tpti_json **root) {
-  tpt_status status = tpti_json_parse(NULL, text, length, max_values, "header", root);
+static tpt_status parse_json(const tpti_memory *memory, const tpti_source *source,
+                             const tpti_json_source *json, tpti_json **root) {
+  tpt_status status = tpti_json_parse(memory, NULL, json, root);
   return status == TPT_E_FORMAT ? refuse(source) : status;
 }
 
-tpt_status tpti_header_parse(const tpti_source *source, const char *text, size_t length,
-                             size_t max_entries, tpti_json **root, size_t *count) {
+tpt_status tpti_header_parse(const tpti_memory *memory, const tpti_source *source, const char *text,
+                             size_t length, size_t max_entries, tpti_json **root, size_t *count) {
   size_t values;
   if (!tpti_mul(&values, max_entries, ENTRY_VALUES)) values = SIZE_MAX / 2;
+  const tpti_json_source json = {
+      .text = text, .length = length, .max_values = values + METADATA_VALUES, .what = "header"};
   *root = NULL;
   tpt_status status = check_brackets(source, text, length, max_entries);
-  if (!status) status = parse_json(source, text, length, values + METADATA_VALUES, root);
+  if (!status) status = parse_json(memory, source, &json, root);
   if (!status) status = check_root(source, *root, max_entries, count);
   if (!status) status = refuse_minus(source, text, length);
   if (status) {
-    tpti_json_free(NULL, *root);
+    tpti_json_free(*root);
     *root = NULL;
     *count = 0;
   }
@@ -182,8 +183,8 @@ static tpt_status check_fields(const entry_reader *r) {
     return tpti_entry_fail(r->source, name, "field \"%s\" is missing", fields[i]);
   }
   if (tpti_json_count(r->value) == 3) return TPT_OK;
-  for (void *at = NULL; (at = tpti_json_next(r->value, at));) {
-    const char *key = tpti_json_member_key(at);
+  for (const tpti_json *m = tpti_json_first(r->value); m; m = tpti_json_after(m)) {
+    const char *key = tpti_json_key(m);
     if (!strcmp(key, fields[0]) || !strcmp(key, fields[1]) || !strcmp(key, fields[2])) continue;
     return tpti_entry_fail(r->source, name,
                            "unknown field \"%.*s\"; dtype, shape and data_offsets are allowed",
@@ -228,8 +229,8 @@ static tpt_status read_numbers(const entry_reader *r, const char *field, size_t 
                            "field \"%s\" has %zu numbers; %zu to %zu are allowed", field, count,
                            least, most);
   }
-  for (size_t i = 0; i < count; i++) {
-    const tpti_json *node = tpti_json_at(array, i);
+  const tpti_json *node = tpti_json_first(array);
+  for (size_t i = 0; node; node = tpti_json_after(node), i++) {
     int64_t number = tpti_json_integer(node); /* 0 for another kind */
     if (tpti_json_kind_of(node) != TPTI_JSON_INTEGER || number < 0) {
       return tpti_entry_fail(r->source, r->entry->name,

@@ -14,8 +14,8 @@ tpt_status tpti_entry_fail(const tpti_source *source, const char *name, const ch
     TPTI_PRINTF(3, 4);
 
 /* An object with at most max_entries tensors, and metadata that is as it must be. */
-tpt_status tpti_header_parse(const tpti_source *source, const char *text, size_t length,
-                             size_t max_entries, tpti_json **root, size_t *count);
+tpt_status tpti_header_parse(const tpti_memory *memory, const tpti_source *source, const char *text,
+                             size_t length, size_t max_entries, tpti_json **root, size_t *count);
 
 /* One tensor: every field there, none else, and sizes that agree. */
 tpt_status tpti_header_entry(const tpti_source *source, const char *name, const tpti_json *value,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 
 void tpti_bpe_init(tpti_bpe *bpe, const tpti_memory *memory) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "text/vocab.h"
+#include "base/hash.h"
 
 void tpti_counts_init(tpti_counts *counts, const tpti_memory *memory) {
   *counts = (tpti_counts){0};
@@ -31,7 +31,7 @@ const char *tpti_counts_text(const tpti_counts *counts, size_t index, size_t *le
 /* The slot that holds the text, or the free one where it would go. Slots are index + 1. */
 static size_t *slot_of(const tpti_counts *counts, const char *text, size_t length) {
   size_t *slots = (size_t *)(void *)counts->slots.data;
-  size_t at = (size_t)tpti_hash(text, length) & counts->mask;
+  size_t at = (size_t)tpti_hash(0, text, length) & counts->mask;
   for (; slots[at]; at = (at + 1) & counts->mask) {
     size_t known;
     const char *there = tpti_counts_text(counts, slots[at] - 1, &known);

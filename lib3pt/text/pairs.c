@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "text/vocab.h"
+#include "base/hash.h"
 
 typedef struct node {
   uint32_t place, next;

@@ -23,8 +23,9 @@ static const char *called(const tpti_part *part) {
 
 #define INTO(part) (part)->path, *(part)->path ? "." : ""
 
-tpti_part tpti_part_item(const tpti_part *parent, const char *key, size_t index) {
-  tpti_part part = {.node = tpti_json_at(tpti_json_get(parent->node, key), index)};
+tpti_part tpti_part_item(const tpti_part *parent, const char *key, size_t index,
+                         const tpti_json *node) {
+  tpti_part part = {.node = node};
   snprintf(part.path, sizeof part.path, "%.100s.%s[%zu]", parent->path, key, index);
   return part;
 }
@@ -40,10 +41,10 @@ tpt_status tpti_part_keys(const tpti_part *part, const char *keys) {
   if (tpti_json_kind_of(part->node) != TPTI_JSON_OBJECT)
     return tpti_fail(TPT_E_FORMAT, "%s: an object is wanted, not %s", called(part),
                      tpti_json_kind_name(part->node));
-  for (void *c = tpti_json_next(part->node, NULL); c; c = tpti_json_next(part->node, c))
-    if (!is_listed(keys, tpti_json_member_key(c)))
+  for (const tpti_json *m = tpti_json_first(part->node); m; m = tpti_json_after(m))
+    if (!is_listed(keys, tpti_json_key(m)))
       return tpti_fail(TPT_E_UNSUPPORTED, "%s: \"%.*s\" is not known; known: %s", called(part),
-                       tpti_shown(tpti_json_member_key(c), SHOWN), tpti_json_member_key(c), keys);
+                       tpti_shown(tpti_json_key(m), SHOWN), tpti_json_key(m), keys);
   return TPT_OK;
 }
 
@@ -112,8 +113,9 @@ static tpt_status read_sequence(tpti_part_reader *reader, const tpti_part_types 
     status = tpti_fail(TPT_E_UNSUPPORTED, "%s: more than %d Sequences in each other", part->path,
                        MAX_DEPTH);
   reader->depth++;
-  for (size_t i = 0; i < tpti_json_count(list) && !status; i++) {
-    tpti_part item = tpti_part_item(part, types->list, i);
+  const tpti_json *node = tpti_json_first(list);
+  for (size_t i = 0; node && !status; node = tpti_json_after(node), i++) {
+    tpti_part item = tpti_part_item(part, types->list, i, node);
     status = tpti_read_part(reader, types, &item);
   }
   reader->depth--;

@@ -16,7 +16,8 @@ typedef struct tpti_part {
 } tpti_part;
 
 tpti_part tpti_part_of(const tpti_json *node, const char *path);
-tpti_part tpti_part_item(const tpti_part *parent, const char *key, size_t index);
+tpti_part tpti_part_item(const tpti_part *parent, const char *key, size_t index,
+                         const tpti_json *node);
 
 /* Every member is one of `keys`, names separated by spaces, else TPT_E_UNSUPPORTED by name. */
 tpt_status tpti_part_keys(const tpti_part *part, const char *keys);

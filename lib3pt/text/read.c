@@ -8,8 +8,8 @@
 #include "text/tokenizer.h"
 #include "text/write.h"
 
-/* Four times what the largest published vocabularies need; bounds jansson's memory. */
-enum { MAX_NODES = 1 << 23 };
+/* Four times what the largest published vocabularies need; 48 bytes of memory each. */
+enum { MAX_VALUES = 1 << 23 };
 
 static const char *const SECTION_NAMES[TPTI_SECTIONS] = {"normalizer", "pre_tokenizer",
                                                          "post_processor", "decoder"};
@@ -116,8 +116,9 @@ static tpt_status read_added(tpti_tokenizer *t, const tpti_part *root) {
   if (tpti_json_count(list) > TPTI_MAX_ADDED)
     return tpti_fail(TPT_E_UNSUPPORTED, "added_tokens: %zu; supported: %d", tpti_json_count(list),
                      TPTI_MAX_ADDED);
-  for (size_t i = 0; i < tpti_json_count(list) && !status; i++) {
-    tpti_part part = {.node = tpti_json_at(list, i)};
+  const tpti_json *node = tpti_json_first(list);
+  for (size_t i = 0; node && !status; node = tpti_json_after(node), i++) {
+    tpti_part part = {.node = node};
     snprintf(part.path, sizeof part.path, "added_tokens[%zu]", i);
     status = read_added_token(t, &part);
   }
@@ -146,16 +147,17 @@ static tpt_status read_root(tpti_tokenizer *t, tpti_run *run, const tpti_json *n
 
 tpt_status tpti_tokenizer_parse(const tpti_memory *memory, tpti_run *run, const char *json,
                                 size_t length, tpti_tokenizer **tokenizer) {
+  const tpti_json_source source = {.text = json, .length = length, .max_values = MAX_VALUES};
   tpti_json *root = NULL;
   if (length > TPTI_TOKENIZER_FILE)
     return tpti_fail(TPT_E_FORMAT, "the text has %zu bytes; at most %d are allowed", length,
                      TPTI_TOKENIZER_FILE);
   tpt_status status = tpti_tick(run);
-  if (!status) status = tpti_json_parse(run, json, length, MAX_NODES, NULL, &root);
+  if (!status) status = tpti_json_parse(memory, run, &source, &root);
   if (status) return status;
   tpti_tokenizer *made = new_tokenizer(memory);
   status = made ? read_root(made, run, root) : tpti_fail_memory(sizeof *made);
-  tpti_json_free(run, root);
+  tpti_json_free(root);
   if (!status) status = tpti_tick(run);
   if (status)
     tpti_tokenizer_free(made);

@@ -26,11 +26,11 @@ static tpt_status read_vocab(tpti_tokenizer *t, tpti_run *run, const tpti_json *
     return tpti_fail(TPT_E_FORMAT, "model.vocab: an object is wanted, not %s",
                      tpti_json_kind_name(vocab));
   size_t count = 0;
-  for (void *c = tpti_json_next(vocab, NULL); c; c = tpti_json_next(vocab, c)) {
-    const char *token = tpti_json_member_key(c);
+  for (const tpti_json *m = tpti_json_first(vocab); m; m = tpti_json_after(m)) {
+    const char *token = tpti_json_key(m);
     uint32_t id = 0;
     tpt_status status = count++ % TICK_ENTRIES == 0 ? tpti_tick(run) : TPT_OK;
-    if (!status) status = read_id(token, tpti_json_member_value(c), &id);
+    if (!status) status = read_id(token, m, &id);
     if (status) return status;
     if (!tpti_vocab_add(&t->vocab, token, strlen(token), id)) return tpti_fail_memory(count);
   }
@@ -62,7 +62,7 @@ static bool cut_merge(const tpti_json *node, half *left, half *right) {
 }
 
 static tpt_status read_halves(size_t index, const tpti_json *node, half *left, half *right) {
-  const tpti_json *a = tpti_json_at(node, 0), *b = tpti_json_at(node, 1);
+  const tpti_json *a = tpti_json_first(node), *b = a ? tpti_json_after(a) : NULL;
   if (tpti_json_kind_of(node) == TPTI_JSON_STRING)
     return cut_merge(node, left, right) ? TPT_OK : bad_merge(index, "one space is wanted");
   bool pair = tpti_json_kind_of(node) == TPTI_JSON_ARRAY && tpti_json_count(node) == 2 &&
@@ -117,9 +117,9 @@ static tpt_status read_merges(tpti_tokenizer *t, tpti_run *run, const tpti_json 
   tpti_buffer scratch;
   tpti_buffer_init(&scratch, t->memory);
   tpt_status status = TPT_OK;
-  for (size_t i = 0; i < tpti_json_count(merges) && !status; i++) {
+  const tpti_json *merge = tpti_json_first(merges);
+  for (size_t i = 0; merge && !status; merge = tpti_json_after(merge), i++) {
     if (i % TICK_ENTRIES == 0) status = tpti_tick(run);
-    const tpti_json *merge = tpti_json_at(merges, i);
     if (!status && !is_heading(merge)) status = read_merge(t, i, merge, &scratch);
   }
   tpti_buffer_free(&scratch);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/size.h"
 #include "base/text.h"
 
@@ -19,26 +20,6 @@ void tpti_vocab_free(tpti_vocab *vocab) {
   tpti_buffer_free(&vocab->tokens);
   tpti_buffer_free(&vocab->slots);
   vocab->count = vocab->mask = 0;
-}
-
-uint64_t tpti_hash(const char *text, size_t length) {
-  const uint64_t odd = 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio: spreads every bit upward */
-  uint64_t hash = length * odd, word;
-  for (; length >= sizeof word; text += sizeof word, length -= sizeof word) {
-    memcpy(&word, text, sizeof word);
-    hash = (hash ^ word) * odd;
-    hash ^= hash >> 29;
-  }
-  word = 0;
-  memcpy(&word, text, length);
-  hash = (hash ^ word) * odd;
-  return hash ^ hash >> 32;
-}
-
-size_t tpti_table_mask(size_t count) {
-  size_t places = 16;
-  while (places / 2 < count) places *= 2;
-  return places - 1;
 }
 
 bool tpti_vocab_add(tpti_vocab *vocab, const char *text, size_t length, uint32_t id) {
@@ -71,7 +52,7 @@ static bool same_text(const tpti_vocab *vocab, const tpti_token *token, const ch
 /* The slot that holds the text, or the free one where it would go. */
 static uint32_t *slot_of(const tpti_vocab *vocab, const char *text, size_t length) {
   uint32_t *slots = (uint32_t *)(void *)vocab->slots.data;
-  size_t at = (size_t)tpti_hash(text, length) & vocab->mask;
+  size_t at = (size_t)tpti_hash(0, text, length) & vocab->mask;
   while (slots[at] && !same_text(vocab, tpti_vocab_at(vocab, slots[at] - 1), text, length))
     at = (at + 1) & vocab->mask;
   return slots + at;

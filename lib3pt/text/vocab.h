@@ -34,9 +34,4 @@ const tpti_token *tpti_vocab_at(const tpti_vocab *vocab, size_t index);   /* by 
 const tpti_token *tpti_vocab_token(const tpti_vocab *vocab, uint32_t id); /* NULL: a gap */
 const char *tpti_vocab_text(const tpti_vocab *vocab, const tpti_token *token);
 
-uint64_t tpti_hash(const char *text, size_t length);
-
-/* The mask of a table of a power of two places that `count` entries fill by half at most. */
-size_t tpti_table_mask(size_t count);
-
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 /* 8,192 lines are half a megabyte, within a second-level cache, and hold nine in ten words of
  * prose. Where the text is much shorter than that, clearing them costs more than they save. */
 enum { ENTRIES = 1 << 13, SHORTEST_TEXT = 1 << 15 };
@@ -38,7 +40,7 @@ tpt_status tpti_word_cache_encode(tpti_word_cache *cache, const tpti_bpe *bpe,
   if (cache->entries.used == 0 || length > TPTI_CACHE_WORD)
     return tpti_bpe_encode(bpe, vocab, work, word, length, out);
   tpti_cached_word *entry = (tpti_cached_word *)(void *)cache->entries.data;
-  entry += tpti_hash(word, length) & (ENTRIES - 1);
+  entry += tpti_hash(0, word, length) & (ENTRIES - 1);
   if (entry->length == length && memcmp(entry->word, word, length) == 0) {
     put_all(entry->ids, entry->count, out);
     return TPT_OK;

@@ -13,10 +13,11 @@ static void put(tpti_buffer *out, const char *text) { tpti_buffer_append(out, te
 /* ---- values that were read ---- */
 
 static void write_array(tpti_buffer *out, const tpti_json *node) {
-  put(out, "[");
-  for (size_t i = 0; i < tpti_json_count(node); i++) {
-    if (i) put(out, ",");
-    tpti_write_json(out, tpti_json_at(node, i));
+  const char *before = "[";
+  if (tpti_json_count(node) == 0) put(out, before);
+  for (const tpti_json *m = tpti_json_first(node); m; m = tpti_json_after(m), before = ",") {
+    put(out, before);
+    tpti_write_json(out, m);
   }
   put(out, "]");
 }
@@ -24,12 +25,12 @@ static void write_array(tpti_buffer *out, const tpti_json *node) {
 static void write_object(tpti_buffer *out, const tpti_json *node) {
   const char *before = "";
   put(out, "{");
-  for (void *c = tpti_json_next(node, NULL); c; c = tpti_json_next(node, c)) {
-    const char *key = tpti_json_member_key(c);
+  for (const tpti_json *m = tpti_json_first(node); m; m = tpti_json_after(m)) {
+    const char *key = tpti_json_key(m);
     put(out, before);
     tpti_json_write_string(out, key, strlen(key));
     put(out, ":");
-    tpti_write_json(out, tpti_json_member_value(c));
+    tpti_write_json(out, m);
     before = ",";
   }
   put(out, "}");

@@ -21,7 +21,7 @@ ALLOWED = {
 }
 # Libraries of others, each behind one file.
 ONLY_IN = {"blis.h": "kernel/gemm.c", "blis/blis.h": "kernel/gemm.c", "yaml.h": "io/yaml.c",
-           "jansson.h": "io/json.c", "pcre2.h": "io/regex.c"}
+           "pcre2.h": "io/regex.c"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 

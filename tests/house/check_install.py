@@ -18,7 +18,7 @@ STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 FILES = ("lib3pt.so", "lib3pt.so.1", "lib3pt.a", "pkgconfig/3pt.pc", "cmake/3pt/3ptConfig.cmake",
          "cmake/3pt/3ptConfigVersion.cmake")
 # What the public header must do without.
-FOREIGN = r"blis|yaml|jansson|pcre"
+FOREIGN = r"blis|yaml|pcre"
 # What a project that has this one as a subproject gets of it.
 PARTS = ("bindings/cpp", "include", "interface", "lib3pt", "packaging")
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 # The C library and the four that README.md names; whatever their version.
-NEEDED = {"libblis", "libyaml-0", "libjansson", "libpcre2-8", "libm", "libc", "libpthread", "libdl", "ld-linux-x86-64",
+NEEDED = {"libblis", "libyaml-0", "libpcre2-8", "libm", "libc", "libpthread", "libdl", "ld-linux-x86-64",
           "ld-linux-aarch64"}
 # C++, OpenMP, affinity, jumps, and settings that belong to the whole process.
 BANNED = re.compile(r"""_Z.*|__cxa_throw|__gxx_personality.*|GOMP_.*|omp_.*|__kmpc_.*

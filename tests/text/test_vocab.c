@@ -1,4 +1,5 @@
 /* The token table. */
+#include "base/hash.h"
 #include "text/vocab.h"
 
 #include "make.h"

@@ -79,11 +79,12 @@ START_TEST(values_of_every_kind) {
   tpti_json *root;
   tpti_buffer out;
   tpti_buffer_init(&out, &tpti_memory_default);
-  ck_assert_int_eq(tpti_json_parse(NULL, text, strlen(text), 100, "test", &root), TPT_OK);
+  const tpti_json_source source = {.text = text, .length = strlen(text), .max_values = 100};
+  ck_assert_int_eq(tpti_json_parse(&tpti_memory_default, NULL, &source, &root), TPT_OK);
   tpti_write_json(&out, root);
   ck_assert_msg(out.used == strlen(text) && memcmp(out.data, text, out.used) == 0, "%.*s",
                 (int)out.used, out.data);
-  tpti_json_free(NULL, root);
+  tpti_json_free(root);
   tpti_buffer_free(&out);
 }
 END_TEST
