@@ -38,10 +38,24 @@ static tpt_status wrong(const reader *r, const char *reason, ...) {
   return tpti_json_wrong(r->source, r->at, text);
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* What stands at `at`: a word, or one character. */
+static int found_length(const reader *r) {
+  enum { SHOWN = 24 };
+  const char *text = r->source->text + r->at;
+  size_t most = tpti_least(r->source->length - r->at, SHOWN), length = 0;
+  while (length < most && (is_letter(text[length]) || is_digit(text[length]))) length++;
+  return (int)(length ? length : 1);
+}
+
 static tpt_status wanted(const reader *r, const char *what) {
   char c = next(r);
   if (r->at >= r->source->length) return wrong(r, "%s is wanted, not the end of the text", what);
-  if (c > ' ' && c < 0x7f) return wrong(r, "%s is wanted, not %c", what, c);
+  if (c > ' ' && c < 0x7f)
+    return wrong(r, "%s is wanted, not %.*s", what, found_length(r), r->source->text + r->at);
   return wrong(r, "%s is wanted, not byte 0x%02x", what, (unsigned)(unsigned char)c);
 }
 
@@ -131,8 +145,6 @@ static tpt_status read_string(reader *r, const char **text, size_t *length) {
 }
 
 /* ---- numbers and words ---- */
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static tpt_status skip_digits(reader *r) {
   if (!is_digit(next(r))) return wanted(r, "a digit");
@@ -224,8 +236,8 @@ static tpt_status check_keys(const reader *r, const tpti_json *object) {
   const char *twice = NULL;
   tpt_status status = tpti_json_keys_check(r->memory, r->run, r->seed, object, &twice);
   if (status || !twice) return status;
-  return wrong(r, "duplicate key \"%.*s\"; once in an object is allowed",
-               tpti_shown(twice, 60), twice);
+  return wrong(r, "duplicate key \"%.*s\"; once in an object is allowed", tpti_shown(twice, 60),
+               twice);
 }
 
 /* From the first member on to the closing bracket, which is not the next character. */

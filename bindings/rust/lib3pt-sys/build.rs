@@ -47,12 +47,22 @@ fn link_file(file: &Path) -> Result<(), String> {
             "LIB3PT_LIBRARY is {file:?}: a shared library, lib3pt.so.1, is needed"
         ));
     }
+    if !names_its_check(&whole)? {
+        return Err(format!("LIB3PT_LIBRARY is {file:?}: no lib3pt, it has no tpt_check_version"));
+    }
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
         return Err(format!("LIB3PT_LIBRARY is {file:?}, which is no file"));
     };
     println!("cargo:rustc-link-search=native={}", folder.display());
     println!("cargo:rustc-link-lib=dylib:+verbatim={}", name.to_string_lossy());
     Ok(())
+}
+
+/// Whether the name of lib3pt's first function stands in the file.
+fn names_its_check(file: &Path) -> Result<bool, String> {
+    let bytes = fs::read(file).map_err(|e| format!("LIB3PT_LIBRARY is {file:?}: {e}"))?;
+    let name = b"\0tpt_check_version\0";
+    Ok(bytes.windows(name.len()).any(|window| window == name))
 }
 
 /// Lets pkg-config look under this prefix first.

@@ -36,8 +36,8 @@ impl Model {
     #[doc(alias = "tpt_geometry_dc_profile")]
     pub fn dc_profile(&self, first: usize, count: usize) -> Result<Vec<f32>> {
         let _inside = self.inner.reading()?;
-        let mut values = handle::room::<f32>(count)?;
-        // SAFETY: a live handle; const; so many elements; here and below.
+        let mut values = handle::room::<f32>(count.min(self.inner.dims.max_seq))?; // C refuses more
+                                                                                   // SAFETY: a live handle; const; so many elements; here and below.
         handle::call(|| unsafe {
             sys::tpt_geometry_dc_profile(self.as_ptr(), first, values.as_mut_ptr(), count)
         })?;
@@ -92,7 +92,7 @@ type Measure<T> = unsafe extern "C" fn(
 
 /// Measured on the last forward or accumulate, until the next one.
 impl Trainer {
-    fn measure<T: Copy + Default>(
+    fn measure<T: handle::Number>(
         &self,
         run: Measure<T>,
         (point, layer): (Point, usize),

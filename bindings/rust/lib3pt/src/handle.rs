@@ -1,4 +1,5 @@
 //! Handles of C with an owner, and how calls are made.
+use std::alloc::{alloc_zeroed, Layout};
 use std::ffi::{c_char, c_void, CString};
 use std::path::Path;
 use std::ptr::{self, NonNull};
@@ -150,20 +151,38 @@ pub(crate) fn whole_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
-/// Zeros for a result; an error where there is no memory for them.
-pub(crate) fn room<T: Copy + Default>(count: usize) -> Result<Vec<T>> {
-    let mut values = Vec::new();
-    reserve(&mut values, count)?;
-    values.resize(count, T::default());
-    Ok(values)
+/// Numbers that are 0 where all of their bytes are.
+pub(crate) trait Number: Copy {}
+impl Number for u8 {}
+impl Number for i32 {}
+impl Number for f32 {}
+impl Number for f64 {}
+
+fn no_memory<T>(count: usize) -> Error {
+    let size = std::mem::size_of::<T>();
+    Error::new(Status::MEMORY, format!("no memory for a result of {count} x {size} bytes"))
 }
 
-/// The same at the end of what there is, not yet filled.
+/// Zeros for a result; an error where there is no memory for them. Nothing is written: a count that
+/// C refuses costs no time.
+pub(crate) fn room<T: Number>(count: usize) -> Result<Vec<T>> {
+    let layout = Layout::array::<T>(count).map_err(|_| no_memory::<T>(count))?;
+    if layout.size() == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: a layout of some bytes; a number of zero bytes is one; allocated as a Vec does it.
+    unsafe {
+        let start = alloc_zeroed(layout).cast::<T>();
+        if start.is_null() {
+            return Err(no_memory::<T>(count));
+        }
+        Ok(Vec::from_raw_parts(start, count, count))
+    }
+}
+
+/// Room at the end of what there is, not yet filled.
 pub(crate) fn reserve<T>(values: &mut Vec<T>, count: usize) -> Result<()> {
-    values.try_reserve(count).map_err(|_| {
-        let size = std::mem::size_of::<T>();
-        Error::new(Status::MEMORY, format!("no memory for a result of {count} x {size} bytes"))
-    })
+    values.try_reserve(count).map_err(|_| no_memory::<T>(count))
 }
 
 /// batch x seq tokens, as an argument has them.

@@ -28,6 +28,24 @@ fn objects_go_from_thread_to_thread() {
     check::<lib3pt::Error>();
 }
 
+/// The most bytes that this process has held in memory.
+fn peak() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
+}
+
+#[test]
+fn objects_write_no_room_that_is_refused() {
+    let many = 1 << 30;
+    let (model, data) = (model(None), Dataset::from_tokens(None, &TOKENS).unwrap());
+    let before = peak();
+    assert_eq!(model.dc_profile(0, many).unwrap_err().status(), Status::ARGUMENT);
+    assert_eq!(data.window(0, many).unwrap_err().status(), Status::ARGUMENT);
+    assert_eq!(data.random(&mut 1, 1, many).unwrap_err().status(), Status::ARGUMENT);
+    assert!(peak() - before < many);
+}
+
 fn greedy(model: &Model) -> Vec<i32> {
     let mut decoder = Decoder::create(model, 0).unwrap();
     decoder.feed(&TOKENS[..3]).unwrap();
