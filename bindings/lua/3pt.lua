@@ -259,6 +259,9 @@ end
 
 local array_types = {} -- of our own arrays, by element
 local is_class = {} -- true by a class of ours
+-- A NULL of C is equal to nil, but no argument that was left out.
+local function present(value) return type(value) ~= "nil" end
+
 local MOST_BYTES_SHOWN = 60
 
 local function quoted(value)
@@ -303,11 +306,11 @@ end
 -- Uses the library of this path; without a path that of LIB3PT_LIBRARY, else the system's. Needed only for a path of
 -- your own: the first call of anything else does it.
 function tpt.load(path)
-  if path ~= nil and type(path) ~= "string" then
+  if present(path) and type(path) ~= "string" then
     raise("TPT_E_ARGUMENT", "path is %s; a string is needed", shown(path))
   end
   if loaded then
-    if path == nil or path == loaded_from then return end
+    if not present(path) or path == loaded_from then return end
     raise("TPT_E_STATE", "lib3pt is loaded already, from %s", loaded_from)
   end
   local named = os.getenv("LIB3PT_LIBRARY")
@@ -527,7 +530,7 @@ local function use(object, wanted, name)
 end
 
 local function use_if_any(object, wanted, name)
-  if object == nil then return not_inside() end
+  if not present(object) then return not_inside() end
   return use(object, wanted, name)
 end
 
@@ -579,12 +582,14 @@ local function array_index(a, key)
   return a.values_[key]
 end
 
+local check_element -- of its type: below
+
 local function array_set(a, key, value)
   if type(key) ~= "number" then raise("TPT_E_ARGUMENT", "an array has no field %s", shown(key)) end
   alive(a)
   check_index(a, key)
   if not a.writable_ then raise("TPT_E_ARGUMENT", "this array can only be read") end
-  a.values_[key] = value
+  a.values_[key] = check_element[a:element()](value, "value")
 end
 
 local function array_length(a) return a.count_ end
@@ -678,7 +683,7 @@ end
 
 local function of_names(names, value, name)
   if type(value) == "number" then return int32(value, name) end
-  if value ~= nil and names[value] then return names[value] end
+  if present(value) and names[value] then return names[value] end
   local all = {}
   for known in pairs(names) do all[#all + 1] = known end
   table.sort(all, function(a, b) return names[a] < names[b] end)
@@ -702,7 +707,7 @@ end
 
 -- `other` where no value was given; false is one.
 local function either(value, other)
-  if value == nil then return other end
+  if not present(value) then return other end
   return value
 end
 
@@ -710,7 +715,7 @@ tpt.points = {embedding = 0, attention = 1, rotation = 2, block = 3}
 tpt.memory_uses = {inference = 0, training = 1}
 local function point(value) return of_names(tpt.points, value, "point") end
 
-local check_element = {int32_t = int32, float = number, double = number}
+check_element = {int32_t = int32, float = number, double = number}
 
 local function from_table(values, element, name)
   local count, checked = #values, check_element[element]
@@ -828,12 +833,12 @@ local CONTEXT_OPTIONS = {"threads", "allocator", "log", "progress"}
 -- options: threads, allocator, log, progress, as the functions below take them; may be nil.
 function Context.create(options)
   not_inside()
-  if options ~= nil then named(options, CONTEXT_OPTIONS) end
+  if present(options) then named(options, CONTEXT_OPTIONS) end
   local box = pointer_box.context()
   local self = adopt(Context, box, C.tpt_context_create(box))
   for _, name in ipairs(CONTEXT_OPTIONS) do
     local value = options and options[name]
-    local fine, raised = pcall(value ~= nil and self["set_" .. name] or not_inside, self, value)
+    local fine, raised = pcall(present(value) and self["set_" .. name] or not_inside, self, value)
     if not fine then
       self:close()
       error(raised, 0)
@@ -883,7 +888,7 @@ end
 local function set_callback(self, name, f)
   local handle = use(self, Context)
   local set = C["tpt_context_set_" .. name]
-  if f == nil then return check(set(handle, nil, nil, nil), self) end
+  if not present(f) then return check(set(handle, nil, nil, nil), self) end
   if type(f) ~= "function" then raise("TPT_E_ARGUMENT", "%s is %s; a function is needed", name, shown(f)) end
   local user, entry = register(f)
   local status = set(handle, trampoline(name), user, trampoline "done")
@@ -1369,7 +1374,7 @@ end
 function Decoder:generate(count, stop, into)
   local handle, made = use(self, Decoder), size_box()
   local tokens = array("int32_t", math.min(size(count, "count"), self.room))
-  if into ~= nil then need_table(into, "into") end
+  if present(into) then need_table(into, "into") end
   local status = C.tpt_decoder_generate(handle, int32(either(stop, -1), "stop"), tokens.values_, count, made)
   tokens.count_ = tonumber(made[0])
   if into then
@@ -1520,8 +1525,8 @@ function Decoder:stream(options)
   local tokenizer, left = options.tokenizer, either(options.tokens, math.huge)
   local stop, prompt = options.stop, either(options.prompt, {})
   if left ~= math.huge then size(left, "tokens") end
-  if stop ~= nil then int32(stop, "stop") end
-  if tokenizer ~= nil or type(prompt) == "string" then use(tokenizer, Tokenizer, "tokenizer") end
+  if present(stop) then int32(stop, "stop") end
+  if present(tokenizer) or type(prompt) == "string" then use(tokenizer, Tokenizer, "tokenizer") end
   if type(prompt) == "string" then prompt = tokenizer:encode(prompt) end
   local first, count = elements(prompt, "int32_t", "prompt")
   local ids = ffi.new("int32_t[?]", count + self.room)
