@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,7 +21,19 @@
 
 enum { MAX_WORDS = 64 };
 
-typedef enum option_kind { FLAG, TEXT, COUNT, NUMBER } option_kind;
+/* COUNTs are whole numbers. INT_COUNT: the library takes an int32_t; SHARE: of 1; TIME: seconds,
+ * not 0; STEPS: for a line that is typed, so that it is learned in minutes at most. */
+typedef enum option_kind {
+  FLAG,
+  TEXT,
+  COUNT,
+  INT_COUNT,
+  THREADS,
+  STEPS,
+  NUMBER,
+  SHARE,
+  TIME
+} option_kind;
 
 typedef struct option {
   const char *name; /* "--seed"; NULL ends the table */
@@ -46,10 +59,31 @@ static inline void die(const char *format, ...) __attribute__((format(printf, 1,
 static inline void wrong_call(const char *format, ...)
     __attribute__((format(printf, 1, 2), noreturn));
 
+/* A name from the call may hold what a terminal obeys: control characters become '?'. */
+static inline void make_harmless(char *text) {
+  for (; *text; text++)
+    if ((unsigned char)*text < 32 || *text == 127) *text = '?';
+}
+
+/* A line of the output that names files. */
+static inline void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static inline void tell(const char *format, ...) {
+  char text[4 * PATH_MAX];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  make_harmless(text);
+  puts(text);
+}
+
 static inline void complain(const char *format, va_list args) {
-  fprintf(stderr, "%s: ", the_name);
-  vfprintf(stderr, format, args);
-  fputc('\n', stderr);
+  char text[4 * PATH_MAX]; /* a message names two files at most */
+  int used = snprintf(text, PATH_MAX, "%s: ", the_name);
+  if (used >= PATH_MAX) used = PATH_MAX - 1;
+  vsnprintf(text + used, sizeof text - (size_t)used, format, args);
+  make_harmless(text);
+  fprintf(stderr, "%s\n", text);
 }
 
 static inline void warn(const char *format, ...) {
@@ -103,7 +137,8 @@ static inline void hold_standard_files(void) {
 /* ---- options ---- */
 
 static inline void show_help(const program *p) {
-  static const char *const VALUE[] = {"", " TEXT", " COUNT", " NUMBER"};
+  static const char *const VALUE[] = {"",       " TEXT",   " COUNT",  " COUNT", " COUNT",
+                                      " COUNT", " NUMBER", " NUMBER", " NUMBER"};
   printf("usage: %s %s\n\n%s\n\noptions (--name value or --name=value):\n", the_name, p->usage,
          p->about);
   for (const option *o = p->options; o->name; o++) {
@@ -144,12 +179,19 @@ static inline int read_number(const char *text, double *value) {
 }
 
 static inline void set_option(const option *o, const char *text) {
+  static const uint64_t MOST[] = {
+      [COUNT] = UINT64_MAX, [INT_COUNT] = INT32_MAX, [THREADS] = 256, [STEPS] = 1000};
+  static const char *const RANGE[] = {
+      [NUMBER] = "from 0 to 1.79e308", [SHARE] = "from 0 to 1", [TIME] = "above 0, to 1.79e308"};
   if (o->kind == TEXT) memcpy(o->value, &text, sizeof text);
-  if (o->kind == COUNT && !read_count(text, o->value))
+  if (o->kind >= COUNT && o->kind < NUMBER &&
+      (!read_count(text, o->value) || *(uint64_t *)o->value > MOST[o->kind]))
     wrong_call("%s must be a whole number from 0 to %llu, not '%s'", o->name,
-               (unsigned long long)UINT64_MAX, text);
-  if (o->kind == NUMBER && !read_number(text, o->value))
-    wrong_call("%s must be a number from 0 to 1.79e308, as 0.5 or 5e-1, not '%s'", o->name, text);
+               (unsigned long long)MOST[o->kind], text);
+  if (o->kind >= NUMBER &&
+      (!read_number(text, o->value) || (o->kind == SHARE && *(double *)o->value > 1) ||
+       (o->kind == TIME && *(double *)o->value == 0)))
+    wrong_call("%s must be a number %s, as 0.5 or 5e-1, not '%s'", o->name, RANGE[o->kind], text);
 }
 
 /* The option of the program that is called by the first letters of `word`; NULL: there is none. */

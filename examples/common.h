@@ -151,11 +151,12 @@ static inline void change_description(tpt_config *config, const char **changes, 
 }
 
 static inline void no_description(const char *name) {
-  fprintf(stderr, "%s: %s: there is no such file, nor is it one of the presets:", the_name, name);
-  for (size_t i = 0; tpt_config_preset_name(i); i++)
-    fprintf(stderr, " %s", tpt_config_preset_name(i));
-  fputc('\n', stderr);
-  exit(1);
+  char presets[1024] = "";
+  for (size_t i = 0; tpt_config_preset_name(i); i++) {
+    size_t used = strlen(presets);
+    snprintf(presets + used, sizeof presets - used, " %s", tpt_config_preset_name(i));
+  }
+  die("%s: there is no such file, nor is it one of the presets:%s", name, presets);
 }
 
 /* ---- models ---- */
@@ -281,7 +282,6 @@ static inline char *whole_yaml(const tpt_config *config) {
 static inline tpt_context *make_context(uint64_t threads) {
   tpt_context *context;
   check(tpt_context_create(&context));
-  want_range("--threads", threads, 0, 256, "");
   check(tpt_context_set_threads(context, (int32_t)threads));
   return context;
 }

@@ -13,7 +13,7 @@ static const option OPTIONS[] = {
     {"--windows", COUNT, &windows, "look at the first so many windows only; 0: all (0)"},
     {"--weights", TEXT, &weights, "how the weights are held: f32, bf16 or int8 (f32)"},
     {"--config", TEXT, &config_path, "the model's description, where its file has none"},
-    {"--threads", COUNT, &threads, "0: as many as there are processors (0)"},
+    {"--threads", THREADS, &threads, "0: as many as there are processors (0)"},
     {NULL, FLAG, NULL, NULL}};
 
 static const program PROGRAM = {

@@ -7,15 +7,15 @@ static double temperature = 0.8, top_p = 0.95;
 
 static const option OPTIONS[] = {
     {"--tokenizer", TEXT, &tokenizer_path, "what the model was trained with (tokenizer.json)"},
-    {"--tokens", COUNT, &tokens, "how many to add (200)"},
+    {"--tokens", INT_COUNT, &tokens, "how many to add (200)"},
     {"--temperature", NUMBER, &temperature,
      "0: always the likeliest; 1: as the model has it (0.8)"},
-    {"--top-k", COUNT, &top_k, "choose among so many likeliest; 0: all (0)"},
-    {"--top-p", NUMBER, &top_p, "choose among the likeliest of this share; 1: all (0.95)"},
+    {"--top-k", INT_COUNT, &top_k, "choose among so many likeliest; 0: all (0)"},
+    {"--top-p", SHARE, &top_p, "choose among the likeliest of this share; 1: all (0.95)"},
     {"--seed", COUNT, &seed, "another number, another text (1)"},
     {"--weights", TEXT, &weights, "how the weights are held: f32, bf16 or int8 (f32)"},
     {"--config", TEXT, &config_path, "the model's description, where its file has none"},
-    {"--threads", COUNT, &threads, "0: as many as there are processors (0)"},
+    {"--threads", THREADS, &threads, "0: as many as there are processors (0)"},
     {NULL, FLAG, NULL, NULL}};
 
 static const program PROGRAM = {
@@ -34,16 +34,22 @@ typedef struct story {
 } story;
 
 static void show(const tpt_tokenizer *tokenizer, story *s) {
-  char text[4096];
+  static char *text; /* grows: a token may be any length */
+  static size_t room;
   size_t length, vocab;
   check(tpt_tokenizer_vocab_size(tokenizer, &vocab));
   if ((size_t)s->ids[s->count - 1] >= vocab)
     die("%s: the model wrote token %d, and this tokenizer has %zu: was it trained with another "
         "one?",
         tokenizer_path, (int)s->ids[s->count - 1], vocab);
-  check(
-      tpt_tokenizer_decode_tail(tokenizer, s->ids, s->count, s->shown, text, sizeof text, &length));
-  fwrite(text, 1, length < sizeof text ? length : sizeof text - 1, stdout);
+  check(tpt_tokenizer_decode_tail(tokenizer, s->ids, s->count, s->shown, text, room, &length));
+  if (length >= room) {
+    free(text);
+    room = length + 1;
+    text = make_text(length);
+    check(tpt_tokenizer_decode_tail(tokenizer, s->ids, s->count, s->shown, text, room, &length));
+  }
+  fwrite(text, 1, length, stdout);
   flush_output();
   s->shown = s->count;
 }
@@ -80,17 +86,10 @@ static story start(const tpt_tokenizer *tokenizer, const char *prompt) {
   return s;
 }
 
-static void check_call(void) {
-  want_range("--top-k", top_k, 0, INT32_MAX, "");
-  want_range("--tokens", tokens, 0, INT32_MAX, "");
-  if (top_p > 1) wrong_call("--top-p must be a number from 0 to 1, not %g", top_p);
-  check_weights(weights);
-}
-
 int main(int argc, char **argv) {
   const char *words[MAX_WORDS] = {0};
   int given = read_call(&PROGRAM, argc, argv, words);
-  check_call();
+  check_weights(weights);
   check_uses((file_use[]){{"MODEL", words[0], READS},
                           {"--tokenizer", tokenizer_path, READS},
                           {"--config", config_path, READS},

@@ -13,7 +13,7 @@ static const option OPTIONS[] = {
     {"--seq", COUNT, &seq, "tokens of a sequence; 0: train.seq_len (0)"},
     {"--ascii", FLAG, &ascii, "draw with letters and signs alone"},
     {"--config", TEXT, &config_path, "the model's description, where its file has none"},
-    {"--threads", COUNT, &threads, "0: as many as there are processors (0)"},
+    {"--threads", THREADS, &threads, "0: as many as there are processors (0)"},
     {NULL, FLAG, NULL, NULL}};
 
 static const program PROGRAM = {

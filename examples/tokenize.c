@@ -113,7 +113,7 @@ static void keep(const tpt_tokenizer *tokenizer, const target *to, const int32_t
   check_file(save, status);
   if (rename(to->part, realpath(to->path, found) ? found : to->path))
     die("%s: cannot be written: %s", to->path, strerror(errno));
-  if (replaced) printf("%s: replaced\n", save);
+  if (replaced) tell("%s: replaced", save);
 }
 
 int main(int argc, char **argv) {
@@ -135,9 +135,9 @@ int main(int argc, char **argv) {
   refuse_empty(&t, count, "the tokenizer makes no token of it");
   name_target(&to, size > NARROW);
   keep(tokenizer, &to, ids, count, size > NARROW ? 4 : 2);
-  printf("%s: %zu tokens of %zu bytes, %.2f bytes a token\n", to.path, count, t.length,
-         (double)t.length / (double)count);
-  printf("%s: %zu tokens to choose from (model.vocab_size)\n", existing ? existing : save, size);
+  tell("%s: %zu tokens of %zu bytes, %.2f bytes a token", to.path, count, t.length,
+       (double)t.length / (double)count);
+  tell("%s: %zu tokens to choose from (model.vocab_size)", existing ? existing : save, size);
   free(ids);
   free(t.text);
   tpt_tokenizer_destroy(tokenizer);

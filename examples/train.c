@@ -14,8 +14,8 @@ static const option OPTIONS[] = {
     {"--held", TEXT, &held, "tokens to measure on every train.eval_every steps"},
     {"--log", TEXT, &log_path,
      "figures of each step: .jsonl adds the geometry, any other name is CSV"},
-    {"--seconds", NUMBER, &seconds, "train for this time; the schedule follows the clock"},
-    {"--threads", COUNT, &threads, "0: as many as there are processors (0)"},
+    {"--seconds", TIME, &seconds, "train for this time; the schedule follows the clock"},
+    {"--threads", THREADS, &threads, "0: as many as there are processors (0)"},
     {NULL, FLAG, NULL, NULL}};
 
 static const program PROGRAM = {
@@ -73,10 +73,10 @@ static int finish(session *s, training_log *log, const char *checkpoint) {
   report_end(&s->report, &s->figures);
   if (kept && !stopped) remove(checkpoint);
   if (kept && stopped)
-    printf("stopped after step %llu; %s holds everything: add --resume to go on\n",
-           (unsigned long long)s->figures.step, checkpoint);
+    tell("stopped after step %llu; %s holds everything: add --resume to go on",
+         (unsigned long long)s->figures.step, checkpoint);
   else if (kept)
-    printf("%s: the model after step %llu\n", out, (unsigned long long)s->figures.step);
+    tell("%s: the model after step %llu", out, (unsigned long long)s->figures.step);
   if (!logged) warn("%s: could not be written whole: is the disk full?", log_path);
   return !kept || !logged ? 1 : stopped ? STOPPED : 0;
 }
@@ -112,7 +112,6 @@ int main(int argc, char **argv) {
   const char *words[MAX_WORDS] = {0};
   char checkpoint[PATH_MAX];
   int count = read_call(&PROGRAM, argc, argv, words);
-  if (seconds == 0) wrong_call("--seconds must be above 0");
   check_name("--out", out), check_name("--held", held), check_name("--log", log_path);
   if ((size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", out) >= sizeof checkpoint)
     die("--out is too long");

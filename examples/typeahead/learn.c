@@ -84,11 +84,14 @@ static tpt_status step(learner *l, const tokens *line) {
   return tpt_optimizer_step(l->optimizer, NULL);
 }
 
+/* The line that is learned at a signal has the steps that it had by then. */
+static int is_ended(const learner *l) { return l->ended && *l->ended; }
+
 /* One that was typed before is practised until it is known. */
 static tpt_status practise(learner *l, const tokens *line) {
   tpt_status status = TPT_OK;
   score s = {.nats = INFINITY};
-  for (uint64_t i = 0; i / AGAIN < l->steps_line && !status; i++) {
+  for (uint64_t i = 0; i / AGAIN < l->steps_line && !status && !is_ended(l); i++) {
     status = step(l, line);
     if (!status) status = foresee(l, line, &s);
     if (s.nats < KNOWN * (double)s.tokens) break;
@@ -102,7 +105,8 @@ tpt_status learn_line(learner *l, const char *line) {
   int again = memory_has(&l->memory, line);
   memory_keep(&l->memory, line);
   tpt_status status = again ? practise(l, &t) : TPT_OK;
-  for (uint64_t i = 0; !again && i < l->steps_line && !status; i++) status = step(l, &t);
+  for (uint64_t i = 0; !again && i < l->steps_line && !status && !is_ended(l); i++)
+    status = step(l, &t);
   return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef LEARN_H
 #define LEARN_H
 
+#include <signal.h>
 #include <time.h>
 
 #include "memory.h"
@@ -10,8 +11,9 @@
 enum { TROUBLE_MOST = 512 }; /* bytes of a reason, a long path is cut */
 
 typedef struct learner {
-  const char *state;   /* path of the checkpoint */
-  uint64_t steps_line; /* training steps a line */
+  const char *state;                  /* path of the checkpoint */
+  uint64_t steps_line;                /* training steps a line */
+  const volatile sig_atomic_t *ended; /* not 0: begin no other step; may be NULL */
   tpt_context *context;
   tpt_tokenizer *tokenizer;
   tpt_config *config; /* of the training */

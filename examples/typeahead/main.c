@@ -14,8 +14,8 @@ static const option OPTIONS[] = {
     {"--model", TEXT, &model, "a model file to begin with; without it: from nothing"},
     {"--tokenizer", TEXT, &tokenizer, "its tokenizer.json"},
     {"--state", TEXT, &state, "what was learned is kept here (typeahead.checkpoint)"},
-    {"--steps", COUNT, &steps, "training steps for each line (1)"},
-    {"--threads", COUNT, &threads, "of the training; 0: as many as there are processors (0)"},
+    {"--steps", STEPS, &steps, "training steps for each line (1)"},
+    {"--threads", THREADS, &threads, "of the training; 0: as many as there are processors (0)"},
     {NULL, FLAG, NULL, NULL}};
 
 static const program PROGRAM = {
@@ -250,7 +250,12 @@ static int read_lines(learner *l) {
   size_t room = 0;
   int written = 1;
   catch_stops();
-  while (written && !stopped && getline(&text, &room, stdin) >= 0) {
+  l->ended = &stopped;
+  for (ssize_t got; written && !stopped && (got = getline(&text, &room, stdin)) >= 0;) {
+    if (memchr(text, 0, (size_t)got)) {
+      warn("not learned: the line has a zero byte");
+      continue;
+    }
     text[strcspn(text, "\r\n")] = 0;
     written = read_line(l, text);
   }
@@ -270,7 +275,6 @@ static int save_state(const void *of, const char *path, char why[WHY_MOST]) {
 
 static tpt_context *make_learning_context(void) {
   tpt_context *context;
-  if (threads > 256) wrong_call("--threads must be 0 to 256");
   check(tpt_context_create(&context));
   check(tpt_context_set_threads(context, (int32_t)threads));
   return context;

@@ -50,6 +50,7 @@ def calls(tools):
     refuses(tools, ["train", "--resume=1", *SMALL], "--resume takes no value", status=2)
     refuses(tools, ["train", *SMALL, "--threads="], "--threads must be a whole number", status=2)
     refuses(tools, ["tokenize", "--kind=none", "text"], "--kind must be", status=2)
+    refuses(tools, ["describe", "no\x1b[31m.yaml"], "no?[31m.yaml: there is no such file", status=1)
     refuses(tools, ["inspect", "m.safetensors", "--format=yaml"], "--format must be text, csv or json, not 'yaml'", status=2)
     refuses(tools, ["evaluate", "m.safetensors", "--text", "text", "--tokens", "t.u16"], "one of them", status=2)
     shown = tools.run("generate", "--tokenizer=t.json", "--tokens=2", "m.safetensors", "--", "- so")

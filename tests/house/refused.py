@@ -41,11 +41,29 @@ def numbers(tools):
     for text in ("-1", "1e9999", "0x1", "inf", "nan", "1,5", "5e", "", " 1"):
         refuses(tools, [*GENERATE, "--temperature", text],
                 f"--temperature must be a number from 0 to 1.79e308, as 0.5 or 5e-1, not '{text}'", status=2)
-    refuses(tools, ["train", "3pt-5m", "t.u16", "--seconds=1e9999"], "a number from 0 to 1.79e308", status=2)
+    for text in ("1e9999", "-1", "0"):
+        refuses(tools, ["train", "3pt-5m", "t.u16", f"--seconds={text}"],
+                f"--seconds must be a number above 0, to 1.79e308, as 0.5 or 5e-1, not '{text}'", status=2)
+    for text in ("0x2", "-1", "257"):
+        refuses(tools, [*GENERATE, "--threads", text],
+                f"--threads must be a whole number from 0 to 256, not '{text}'", status=2)
     tools.run(*GENERATE, "--tokens=1", f"--seed={LARGEST}")
     for text in (str(LARGEST + 1), "0x10", "-1", "+1", "1e3", "1.5", "", " 1"):
         refuses(tools, [*GENERATE, "--seed", text], f"--seed must be a whole number from 0 to {LARGEST}, not '{text}'",
                 status=2)
+
+
+def long_tokens(tools):
+    """A token's text may be any length, and all of it is printed."""
+    size = int(re.search(r"vocab_size: (\d+)", tools.run("describe", "m.safetensors"))[1])
+    vocab = {"The": 0, **{f"{'x' * 5000}{i}": i for i in range(1, size)}}
+    (tools.work / "long.json").write_text(json.dumps({
+        "version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": {"type": "Whitespace"},
+        "post_processor": None, "decoder": None, "model": {"type": "WordLevel", "vocab": vocab, "unk_token": "none"}}))
+    words = tools.run("generate", "--tokenizer=long.json", "--tokens=5", "m.safetensors", "The").split()
+    expect(len(words) == 6 and all(re.fullmatch(r"The|x{5000}\d+", word) for word in words),
+           f"words of {[len(word) for word in words]} bytes")
+    (tools.work / "long.json").unlink()
 
 
 def ranges(tools):
@@ -55,10 +73,10 @@ def ranges(tools):
     tools.run(*SIZES, "--seq=16", "--batch=1")
     many = ["--vocab", "2147483648", "text"]
     for words, wanted in (
-            ([*GENERATE, "--top-k", "99999999999"], "--top-k must be a whole number from 0 to 2147483647, not 99999999999"),
-            ([*GENERATE, "--tokens", str(LARGEST)], f"--tokens must be a whole number from 0 to 2147483647, not {LARGEST}"),
-            ([*GENERATE, "--top-p", "2"], "--top-p must be a number from 0 to 1, not 2"),
-            ([*GENERATE, "--threads", "257"], "--threads must be a whole number from 0 to 256, not 257"),
+            ([*GENERATE, "--top-k", "99999999999"], "--top-k must be a whole number from 0 to 2147483647, not '99999999999'"),
+            ([*GENERATE, "--tokens", str(LARGEST)], f"--tokens must be a whole number from 0 to 2147483647, not '{LARGEST}'"),
+            ([*GENERATE, "--top-p", "2"], "--top-p must be a number from 0 to 1, as 0.5 or 5e-1, not '2'"),
+            ([*GENERATE, "--threads", "257"], "--threads must be a whole number from 0 to 256, not '257'"),
             ([*GENERATE, "--weights", "f16"], "--weights must be f32, bf16 or int8, not 'f16'"),
             ([*HELD, "--weights=int4"], "--weights must be f32, bf16 or int8, not 'int4'"),
             ([*HELD, "--seq", "17"], "--seq must be a whole number from 0 to 16 (model.max_seq_len), not 17"),
@@ -223,5 +241,5 @@ def pages_of_programs(tools):
     expect(pages == (programs if manual else set()), f"programs {sorted(programs)}, their pages {sorted(pages)}")
 
 
-PARTS = (numbers, ranges, idle_options, empty_texts, larger_tokenizer, by_contents, described, weights, closed_files,
-         whole_phrase, pages_of_programs)
+PARTS = (numbers, long_tokens, ranges, idle_options, empty_texts, larger_tokenizer, by_contents, described, weights,
+         closed_files, whole_phrase, pages_of_programs)

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from parts import expect
-from typist import LINES, Terminal, perplexities, row, run
+from typist import LINES, PATIENCE, Terminal, perplexities, row, run
 
 skipped = []
 waiting = {}      # a program that has to be a minute old, and when it began
@@ -65,7 +65,40 @@ def keeps_elsewhere(program, work):
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
     expect(got.returncode == 1 and "nowhere: could not be kept in any other place" in got.stderr
            and len(perplexities(got.stdout)) == 3, f"a full disk: {got}")
+    places = re.findall(r"^\S+: (\./|/tmp/\S+/)nowhere\.unsaved: .*File too large", got.stderr, re.M)
+    expect(len(places) == 3, f"a full disk: not each place with its reason: {got.stderr}")
     expect(sorted(os.listdir(work)) == before, "a full disk left files")
+
+
+def keeps_long_names(program, work):
+    """A name of 240 letters leaves no room for .unsaved: its beginning stands for it."""
+    (work / "away").mkdir()
+    child = started(program, work, "away/" + "n" * 240, stderr=subprocess.DEVNULL)
+    (work / "away").rmdir()
+    child.send_signal(signal.SIGTERM)
+    kept = work / ("n" * 200 + ".unsaved")
+    expect(ended(child) == 1 and kept.exists(), "a state with a long name was lost")
+
+
+def ends_between_steps(program, work):
+    """The first signal is looked at after each step, and a count is no eternity."""
+    shown = run(program, work, "--steps", "10000000000", status=2)
+    expect("--steps must be a whole number from 0 to 1000, not '10000000000'" in shown, shown)
+    child = subprocess.Popen([program, "--state", "slow", "--steps", "1000"], cwd=work, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, preexec_fn=as_from_a_terminal)
+    child.stdin.write(b"a line\n")
+    child.stdin.flush()
+    expect(b"line 1:" in child.stdout.readline(), "a line was not read")
+    child.send_signal(signal.SIGTERM)
+    expect(ended(child) == -signal.SIGTERM, f"SIGTERM between steps: {child.returncode}")
+    steps = (work / "slow").read_bytes()
+    run(program, work, "--state", "whole-1000", "--steps", "1000", text="a line\n")
+    expect(steps != (work / "whole-1000").read_bytes(), "the first SIGTERM was not looked at between the steps")
+
+
+def zero_bytes(program, work):
+    shown = run(program, work, "--state", "zero", text="one\0two\nthree\n")
+    expect("not learned: the line has a zero byte" in shown and len(perplexities(shown)) == 1, f"a zero byte: {shown}")
 
 
 def looks_first(program, work):
@@ -102,7 +135,7 @@ def started(program, work, state, **more):
 
 
 def ended(child):
-    status = child.wait(60)
+    status = child.wait(PATIENCE)
     child.stdin.close()
     child.stdout.close()
     return status
@@ -131,4 +164,4 @@ def saves_at_signals(program, work):
            f"a pipe that nobody reads: status {child.returncode}, or a line was lost")
 
 
-PARTS = (keeps_elsewhere, looks_first, saves_at_signals, goes_on_unsaved)
+PARTS = (keeps_elsewhere, keeps_long_names, ends_between_steps, zero_bytes, looks_first, saves_at_signals, goes_on_unsaved)
