@@ -11,12 +11,19 @@
 #define TPTI_API_API_H
 
 #include "base/handle.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "spec/spec.h"
 
+/* Every call that may ask a context's allocator ends here; handle: whose failure it is, or NULL. */
+static inline tpt_status tpti_call_end(const void *handle, tpt_status status) {
+  tpti_forget_refusal();
+  return handle ? tpti_handle_keep(handle, status) : status;
+}
+
 #define TPTI_CALL(handle, kind, work)                                                              \
-  (tpti_handle_is(handle, kind, #handle) ? tpti_handle_keep(handle, work) : TPT_E_ARGUMENT)
+  (tpti_handle_is(handle, kind, #handle) ? tpti_call_end(handle, work) : TPT_E_ARGUMENT)
 
 /* As TPTI_CALL for what makes a handle: *result is NULL first, and stays so after a failure. */
 #define TPTI_MAKE(handle, kind, result, work)                                                      \
@@ -40,7 +47,7 @@
 /* Keeps a failure in the handle where there is a right one. */
 static inline tpt_status tpti_keep_if(const void *handle, tpti_kind kind, tpt_status status) {
   const tpti_handle *head = handle;
-  return head && head->kind == kind ? tpti_handle_keep(head, status) : status;
+  return tpti_call_end(head && head->kind == kind ? head : NULL, status);
 }
 
 struct tpt_context {

@@ -70,6 +70,8 @@ tpti_refusal tpti_last_refusal(void) {
   return last;
 }
 
+void tpti_forget_refusal(void) { refusal.bytes = 0, refusal.misaligned = false; }
+
 static void *refuse(size_t bytes, bool misaligned) {
   refusal = (tpti_refusal){bytes, misaligned};
   return NULL;

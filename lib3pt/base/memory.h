@@ -28,7 +28,8 @@ typedef struct tpti_refusal {
   size_t bytes;    /* 0: nothing since this was asked last */
   bool misaligned; /* the block began at no multiple of TPTI_ALIGNMENT */
 } tpti_refusal;
-tpti_refusal tpti_last_refusal(void);
+tpti_refusal tpti_last_refusal(void); /* and forgets it */
+void tpti_forget_refusal(void);       /* at a call's end: one that was survived is not told later */
 
 /* Gives back what tpti_take gave, with the same `bytes`; NULL is accepted. */
 void tpti_give(const tpti_memory *memory, void *block, size_t bytes);

@@ -154,7 +154,7 @@ static tpt_status append_item(walk *w, tpti_yaml_node *node) {
   node->plain = node->plain && is_plain(w);
   node->count++;
   if (!tpti_buffer_append(&w->bytes, scalar(w), w->event.data.scalar.length + 1))
-    return tpti_fail(TPT_E_MEMORY, "no memory for a list of %zu items", node->count);
+    return tpti_fail_memory_for(w->bytes.used, "a list of YAML");
   return TPT_OK;
 }
 

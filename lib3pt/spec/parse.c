@@ -76,5 +76,5 @@ tpt_status tpti_spec_format(const tpti_spec *spec, tpti_buffer *yaml) {
     tpti_buffer_append(yaml, "\n", 1);
     previous = name;
   }
-  return yaml->failed ? tpti_fail(TPT_E_MEMORY, "no memory for a description's text") : TPT_OK;
+  return yaml->failed ? tpti_fail_memory_for(yaml->used, "a description's text") : TPT_OK;
 }

@@ -156,5 +156,5 @@ tpt_status tpti_spec_get(const tpti_spec *spec, const char *key, tpti_buffer *te
   const tpti_key *found = tpti_key_find(key);
   if (!found) return tpti_key_unknown(key, 0);
   tpti_key_print(spec, found, text);
-  return text->failed ? tpti_fail(TPT_E_MEMORY, "no memory for the text of %s", key) : TPT_OK;
+  return text->failed ? tpti_fail_memory_for(text->used, "a value's text") : TPT_OK;
 }

@@ -212,6 +212,26 @@ START_TEST(what_the_memory_was_for) {
 }
 END_TEST
 
+/* Every refusal tells its size, the text of the description's too. */
+START_TEST(a_save_tells_what_was_refused) {
+  tpti_test_allocator a;
+  session s = start_in(counted(&a), "");
+  char path[] = "/tmp/3pt-test-XXXXXX";
+  ck_assert_int_ge(mkstemp(path), 0);
+  tpt_status status = TPT_E_MEMORY;
+  size_t n = 0;
+  while (status) {
+    tpti_test_allocator_fail_at(&a, ++n);
+    status = tpt_model_save(s.model, path);
+    if (status) refused(s.model, status, TPT_E_MEMORY, "the allocator refused ");
+  }
+  ck_assert_uint_gt(n, 1);
+  tpti_test_allocator_fail_at(&a, 0);
+  remove(path);
+  end(&s);
+}
+END_TEST
+
 START_TEST(what_cannot_be_described) {
   tpt_config *config = describe("");
   size_t bytes = 77;
@@ -257,6 +277,7 @@ static Suite *suite(void) {
   tcase_add_test(tests, nothing_stays);
   tcase_add_test(tests, what_does_not_fit);
   tcase_add_test(tests, what_the_memory_was_for);
+  tcase_add_test(tests, a_save_tells_what_was_refused);
   tcase_add_test(tests, what_cannot_be_described);
   tcase_add_test(tests, a_thousand_lives);
   suite_add_tcase(suite, tests);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "api/api.h"
 #include "base/text.h"
 #include "support/runner.h"
 
@@ -81,6 +82,31 @@ START_TEST(each_thread_has_its_own) {
 }
 END_TEST
 
+static void *refuse_all(void *user, size_t bytes, size_t alignment) {
+  (void)user, (void)bytes, (void)alignment;
+  return NULL;
+}
+
+static tpt_status survive(void) {
+  const tpti_memory none = {NULL, refuse_all, NULL};
+  ck_assert_ptr_null(tpti_take(&none, 12345));
+  return TPT_OK;
+}
+
+/* Of a handle's call, and of one without a handle. */
+START_TEST(a_refusal_that_was_survived_is_not_told_of_the_next_call) {
+  tpti_handle head, *handle = &head;
+  tpti_handle_init(handle, TPTI_MODEL);
+  ck_assert_int_eq(TPTI_CALL(handle, TPTI_MODEL, survive()), TPT_OK);
+  tpti_fail_memory(7);
+  ck_assert_str_eq(tpti_error_text(), "the allocator refused 7 bytes");
+  ck_assert_int_eq(tpti_keep_if(NULL, TPTI_CONTEXT, survive()), TPT_OK);
+  tpti_fail_memory(8);
+  ck_assert_str_eq(tpti_error_text(), "the allocator refused 8 bytes");
+  tpti_handle_release(handle);
+}
+END_TEST
+
 static Suite *suite(void) {
   Suite *s = suite_create("base/error");
   TCase *c = tcase_create("error");
@@ -91,6 +117,7 @@ static Suite *suite(void) {
   tcase_add_test(c, control_characters_are_replaced);
   tcase_add_test(c, the_path_comes_last);
   tcase_add_test(c, each_thread_has_its_own);
+  tcase_add_test(c, a_refusal_that_was_survived_is_not_told_of_the_next_call);
   suite_add_tcase(s, c);
   return s;
 }
