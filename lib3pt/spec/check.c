@@ -82,12 +82,18 @@ static const rule rules[] = {
      "the parameters must fit the address space"},
 };
 
-/* "lines 3, 7: ", as far as known. */
+static bool has(const size_t *lines, size_t count, size_t line) {
+  for (size_t i = 0; i < count; i++)
+    if (lines[i] == line) return true;
+  return false;
+}
+
+/* "lines 3, 7: ", as far as known, each once. */
 static void print_lines(const rule *broken, const size_t *lines, char text[LINES_TEXT]) {
   size_t found[RULE_KEYS], known = 0;
   for (size_t i = 0; lines && i < RULE_KEYS && broken->keys[i]; i++) {
-    found[known] = lines[tpti_key_find(broken->keys[i]) - tpti_keys];
-    known += found[known] != 0;
+    size_t line = lines[tpti_key_find(broken->keys[i]) - tpti_keys];
+    if (line && !has(found, known, line)) found[known++] = line;
   }
   text[0] = '\0';
   if (known == 0) return;

@@ -233,8 +233,11 @@ START_TEST(a_contradiction_names_the_lines_that_are_known) {
        "n_phases"},
       {"train:\n  warmup: 30000\n",
        "line 2: train.warmup is 30000, train.steps is 20000: warmup must be less than steps"},
+      {"\nmodel: {n_phases: 5, d_model: 192}\n",
+       "line 2: model.d_model is 192, model.n_phases is 5: d_model must be a multiple of "
+       "n_phases"},
   };
-  for (size_t i = 0; i < 2; i++) {
+  for (size_t i = 0; i < 3; i++) {
     tpti_spec spec;
     ck_assert_int_eq(tpti_spec_parse(rows[i][0], strlen(rows[i][0]), &spec), TPT_E_CONFIG);
     ck_assert_str_eq(tpti_error_text(), rows[i][1]);
