@@ -4,7 +4,7 @@ import lib3pt
 RIGHT = "model: {vocab_size: 256, d_model: 24, n_layers: 1, n_q_heads: 3, n_kv_heads: 3, d_ff: 48, max_seq_len: 8}\n"
 
 
-def show(error):
+def show(error: lib3pt.Error) -> None:
     print(f"{error.status_name}: {error}")
 
 
@@ -14,7 +14,7 @@ except lib3pt.ConfigError as error:
     show(error)
 try:
     lib3pt.Model.load("no-such-folder/model.safetensors")
-except OSError as error:  # lib3pt.FileError is one
+except lib3pt.FileError as error:  # an OSError too
     show(error)
 model = lib3pt.Model(lib3pt.Config.parse(RIGHT), seed=1)
 try:

@@ -1,4 +1,5 @@
 """The same with a seeded sampler, printed piece by piece as soon as a character is whole."""
+import io
 import sys
 
 import lib3pt
@@ -22,7 +23,8 @@ for step in range(STEPS):
     trainer.accumulate(tokens, targets)
     optimizer.step()
 
-sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language
+if isinstance(sys.stdout, io.TextIOWrapper):
+    sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language
 decoder = lib3pt.Decoder(model)
 decoder.set_sampling(temperature=0.5, top_k=4, top_p=0.9, seed=7)
 ids = tokenizer.encode(PROMPT).tolist()

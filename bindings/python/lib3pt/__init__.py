@@ -16,7 +16,8 @@
     model.save("model.safetensors")
 
 Objects give their memory back when they are collected, at close(), or at the end of a `with`. Failures are
-exceptions: Error and its kinds. KeyboardInterrupt ends a long call. Arrays are numpy's.
+exceptions: Error and its kinds. KeyboardInterrupt ends a long call. Arrays are numpy's. A str with a lone surrogate
+raises UnicodeEncodeError.
 """
 from ._config import Config
 from ._context import Allocator, Context, LogLevel

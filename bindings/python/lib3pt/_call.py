@@ -50,13 +50,13 @@ class Handle:
             cls._kind = cls.__name__
 
     def _start(self, hold: Hold, parent: Optional[Handle] = None, gate: Optional[Gate] = None) -> None:
-        self._gate = gate or Gate()
+        self._gate = gate or (Gate() if parent is None else parent._gate.child())
         self._hold, self._parent = hold, parent
 
     @classmethod
-    def _of(cls: Type[H], hold: Hold) -> H:
+    def _of(cls: Type[H], hold: Hold, parent: Optional[Handle] = None) -> H:
         made = cls.__new__(cls)
-        made._start(hold)
+        made._start(hold, parent)
         return made
 
     def close(self) -> None:
@@ -130,14 +130,14 @@ class _Entry:
         if mode != NONE:
             gate = handle._gate
             if gate not in self._gates:
-                gate.enter(mode == EXCLUSIVE)
                 self._gates.append(gate)
+                gate.enter(id(self), mode == EXCLUSIVE)
             handle._generation += 1
         return hold.pointer
 
     def leave(self) -> None:
         while self._gates:
-            self._gates[-1].leave()
+            self._gates[-1].leave(id(self))
             self._gates.pop()
 
 
@@ -158,13 +158,17 @@ def _run_one(function: Bound, arguments: Sequence[Any], also: Sequence[Handle]) 
     hold = first._hold if isinstance(first, Handle) and kind in (None, first._kind) else None
     if hold is None:
         return _run(function, arguments, also)
-    gate = first._gate
-    gate.enter(mode == EXCLUSIVE)
+    gate, who = first._gate, id(arguments)
     try:
+        gate.enter(who, mode == EXCLUSIVE)
         first._generation += 1
         result = function.raw(hold.pointer, *arguments[1:])
     finally:
-        gate.leave()
+        try:
+            gate.leave(who)
+        except BaseException:  # of a signal's handler
+            gate.leave(who)
+            raise
     if function.status and result:
         raise _error(result, function, first, [hold])
     return result
@@ -184,7 +188,11 @@ def _run(function: Bound, arguments: Sequence[Any], also: Sequence[Handle]) -> A
             entry.take(handle, EXCLUSIVE)
         result = function.raw(*values)
     finally:
-        entry.leave()
+        try:
+            entry.leave()
+        except BaseException:
+            entry.leave()
+            raise
     if function.status and result:
         raise _error(result, function, arguments[0] if arguments else None, entry.holds)
     return result

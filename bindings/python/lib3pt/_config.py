@@ -2,26 +2,34 @@
 from __future__ import annotations
 
 import json
-from typing import Any, List, Mapping, SupportsIndex, Union
+from typing import Any, Iterator, List, Mapping, SupportsIndex, Union
 
 from ._call import Handle, call, make, number, text
 from ._declarations import MemoryUse
 from ._library import Path, functions
-from ._values import path, utf8, whole
+from ._numbers import INT32, whole
+from ._values import path, utf8
 
-Value = Union[int, float, str, List[Any]]
-
-
-def _value(written: str) -> Value:
+def _value(written: str) -> Any:
     """What a key's text says: numbers and lists of them as such, all else as text."""
     try:
-        return json.loads(written)  # type: ignore[no-any-return]
+        return json.loads(written)
     except ValueError:
         pass
     try:
         return float(written)
     except ValueError:
         return written
+
+
+def _keys(yaml: str) -> Iterator[str]:
+    """Of the library's own YAML: a key a line, sections end with a colon and indent by two."""
+    sections: List[str] = []
+    for line in yaml.splitlines():
+        key, _, value = line.partition(":")
+        sections[(len(key) - len(key.lstrip())) // 2:] = [key.strip()]
+        if value:
+            yield ".".join(sections)
 
 
 def _written(value: object) -> str:
@@ -94,8 +102,16 @@ class Config(Handle):
     def __setitem__(self, key: str, value: object) -> None:
         self.set(key, value)
 
-    def __getitem__(self, key: str) -> Value:
+    def __getitem__(self, key: str) -> Any:
+        """A number, a list of them, or text, as the key has it."""
         return _value(self.get(key))
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys, in the order of format(): "model.vocab_size" and on."""
+        return _keys(self.format())
+
+    def __contains__(self, key: object) -> bool:
+        return any(key == known for known in self)
 
     def format(self) -> str:
         """YAML with every key, which parse() takes."""
@@ -112,7 +128,7 @@ class Config(Handle):
 
     def memory(self, use: SupportsIndex = MemoryUse.INFERENCE) -> int:
         """Bytes that the model and a decoder will take, or the model, its trainer and its optimizer; at 2 threads."""
-        return int(number("tpt_config_memory", self, whole("use", use)))
+        return int(number("tpt_config_memory", self, whole("use", use, INT32)))
 
     def _describe(self) -> str:
         width, phases, layers = (self.get("model." + key) for key in ("d_model", "n_phases", "n_layers"))

@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import sys
 from typing import Any, Callable, Optional, Protocol
 
 from . import _guard
 from ._call import Handle, call, held, make, number
 from ._declarations import tpt_allocator, tpt_allocator_allocate, tpt_allocator_release, tpt_log_fn
-from ._values import INT32, whole
+from ._gate import Family
+from ._numbers import INT32, whole
 
 
 class LogLevel(enum.IntEnum):
@@ -57,8 +59,9 @@ class _Registered:
     def __init__(self, value: Any) -> None:
         self.number = _guard.register(value)
 
-    def __del__(self) -> None:
-        _guard.registered.pop(self.number, None)
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if not finalizing():  # then the module may be gone already
+            _guard.registered.pop(self.number, None)
 
 
 class Context(Handle):
@@ -78,7 +81,7 @@ class Context(Handle):
 
     def __init__(self, *, threads: int = 0, log: Optional[Log] = None, progress: Optional[Progress] = None,
                  allocator: Optional[Allocator] = None) -> None:
-        self._start(make("tpt_context_create"))
+        self._start(make("tpt_context_create"), gate=Family())
         self.set_progress(progress)  # also where it is None: it lets signals through
         if allocator is not None:
             self.set_allocator(allocator)
@@ -95,7 +98,8 @@ class Context(Handle):
 
     @property
     def threads(self) -> int:
-        """How many a call uses now, the caller's own among them."""
+        """How many a call uses now, the caller's own among them. Set only while idle: StateError where a call runs on
+        anything made from the context, also in its own progress function."""
         return int(number("tpt_context_threads", self, kind=ctypes.c_int32))
 
     @threads.setter
@@ -103,11 +107,11 @@ class Context(Handle):
         call("tpt_context_set_threads", self, whole("threads", threads, INT32))
 
     def set_log(self, log: Optional[Log]) -> None:
-        """Where messages go that are no failures; None: nowhere. Only while no call runs on the context's objects."""
+        """Where messages go that are no failures; None: nowhere. Only while idle, as `threads`."""
         self._set("tpt_context_set_log", _guard.log if log else tpt_log_fn(), log)
 
     def set_progress(self, progress: Optional[Progress]) -> None:
-        """As `progress` above. Only while no call runs on the context's objects."""
+        """As `progress` above. Only while idle, as `threads`."""
         self._set("tpt_context_set_progress", _guard.progress, progress)
 
     def _set(self, name: str, function: Any, value: Any) -> None:
@@ -121,7 +125,8 @@ class Context(Handle):
             raise
 
     def set_allocator(self, allocator: Allocator) -> None:
-        """The memory of all that is made from now on; StateError where something made from the context is alive."""
+        """The memory of all that is made from now on; StateError where something made from the context is alive.
+        Only while idle, as `threads`."""
         if not (callable(getattr(allocator, "allocate", None)) and callable(getattr(allocator, "release", None))):
             raise TypeError(f"an object with allocate and release is wanted here, not {type(allocator).__name__}")
         entry = _Registered(allocator)
@@ -131,8 +136,8 @@ class Context(Handle):
             ctypes.sizeof(tpt_allocator), entry.number, _ALLOCATE, _RELEASE)))
 
     def cancel(self, on: bool = True) -> None:
-        """From any thread: long calls, running and coming, end with CancelledError until cancel(False)."""
-        call("tpt_context_cancel", self, int(on))
+        """From any thread, at any time: long calls, running and coming, end with CancelledError until cancel(False)."""
+        call("tpt_context_cancel", self, int(bool(on)))
 
     def _describe(self) -> str:
         return f"{self.threads} threads"

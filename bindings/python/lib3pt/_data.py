@@ -10,7 +10,8 @@ import numpy as np
 from ._call import Handle, call, make, number, text
 from ._context import Context
 from ._library import Path
-from ._values import INT32, UINT64, Ids, address, ids, path, utf8, whole, wrong
+from ._numbers import INT32, UINT64, whole, wrong
+from ._values import Ids, address, ids, path, utf8
 
 Text = Union[str, bytes]
 MOST_IDS = 1 << 31  # of a batch; numpy would ask the system for them before the library can say no
@@ -39,13 +40,13 @@ class Dataset(Handle):
     def open(cls, file: Path, *, context: Optional[Context] = None) -> Dataset:
         """Read as needed, never whole."""
         used = Context._given(context)
-        return cls._of(make("tpt_dataset_open", used, path(file), needs=(used._held(),)))
+        return cls._of(make("tpt_dataset_open", used, path(file), needs=(used._held(),)), used)
 
     @classmethod
     def from_tokens(cls, tokens: Any, *, context: Optional[Context] = None) -> Dataset:
         """A copy of ids: an array or a list."""
         used, array = Context._given(context), ids("tokens", tokens).reshape(-1)
-        return cls._of(make("tpt_dataset_from_tokens", used, address(array), array.size, needs=(used._held(),)))
+        return cls._of(make("tpt_dataset_from_tokens", used, address(array), array.size, needs=(used._held(),)), used)
 
     def __len__(self) -> int:
         return int(number("tpt_dataset_count", self))
@@ -96,7 +97,7 @@ class Tokenizer(Handle):
     @classmethod
     def _from(cls, context: Optional[Context], name: str, *arguments: Any) -> Tokenizer:
         used = Context._given(context)
-        return cls._of(make(name, used, *arguments, needs=(used._held(),)))
+        return cls._of(make(name, used, *arguments, needs=(used._held(),)), used)
 
     @classmethod
     def words(cls, text: Text, vocab: SupportsIndex, *, context: Optional[Context] = None) -> Tokenizer:

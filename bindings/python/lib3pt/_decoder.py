@@ -9,7 +9,8 @@ import numpy as np
 
 from ._call import Handle, call, held, make, number
 from ._model import Model
-from ._values import INT32, UINT64, Borrowed, Doubles, Floats, address, ids, lent, real, whole, wrong
+from ._numbers import INT32, UINT64, whole, wrong
+from ._values import Borrowed, Doubles, Floats, address, ids, lent, real
 
 
 class Decoder(Handle):

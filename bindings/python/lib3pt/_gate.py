@@ -1,7 +1,13 @@
-"""One object is for one thread at a time, but any number may read it: who breaks that is told."""
+"""One object is for one thread at a time, but any number may read it: who breaks that is told.
+
+A signal handler of Python may raise between any two steps, also between that which enters and the next one. So who
+enters has a number, leaves in a `finally` that covers enter too, and leaves again where leaving raised.
+"""
 from __future__ import annotations
 
 import threading
+import weakref
+from typing import Optional, Set
 
 from ._declarations import Status
 from ._errors import StateError
@@ -10,18 +16,79 @@ from ._errors import StateError
 class Gate:
     """Of a handle, or of several that count as one. It never waits."""
 
-    __slots__ = ("_lock", "_inside")
+    __slots__ = ("_lock", "_writer", "_readers", "_family", "__weakref__")
+
+    def __init__(self, family: Optional[Family] = None) -> None:
+        """family: of the context that the handle comes from; a description comes from none."""
+        self._lock = threading.Lock()
+        self._writer = 0
+        self._readers: Set[int] = set()
+        self._family = family
+        if family is not None:
+            family.join(self)
+
+    def child(self) -> Gate:
+        """Of what is made from this one's handle."""
+        return Gate(self._family)
+
+    def enter(self, who: int, exclusive: bool) -> None:
+        """who: a number that no other call has while this one lasts."""
+        with self._lock:
+            if self._writer or (exclusive and self._readers):
+                raise StateError("the object is in use by another call; it is for one thread at a time", Status.STATE)
+            if exclusive:
+                self._writer = who
+            else:
+                self._readers.add(who)
+
+    def leave(self, who: int) -> None:
+        """Nothing where it is not within."""
+        with self._lock:
+            if self._writer == who:
+                self._writer = 0
+            self._readers.discard(who)
+
+
+class Family(Gate):
+    """The gate of a context. Who changes its settings has the gates of all that was made from it too, so that a call
+    need not know of the context: a token costs no more for it."""
+
+    __slots__ = ("_change", "_members")
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0  # how many read; -1: one writes
+        super().__init__()
+        self._change = threading.RLock()  # a signal handler may come while this thread has it
+        self._members: weakref.WeakValueDictionary[int, Gate] = weakref.WeakValueDictionary()
 
-    def enter(self, exclusive: bool) -> None:
-        with self._lock:
-            if self._inside < 0 or (exclusive and self._inside):
-                raise StateError("the object is in use by another call; it is for one thread at a time", Status.STATE)
-            self._inside = -1 if exclusive else self._inside + 1
+    def child(self) -> Gate:
+        return Gate(self)
 
-    def leave(self) -> None:
-        with self._lock:
-            self._inside = max(self._inside, 1) - 1
+    def join(self, gate: Gate) -> None:
+        with self._change:
+            self._members[id(gate)] = gate
+            if self._writer:  # made by a call that has ended, while the settings change
+                gate.enter(self._writer, True)
+
+    def enter(self, who: int, exclusive: bool) -> None:
+        if not exclusive:
+            return super().enter(who, False)
+        try:
+            with self._change:
+                super().enter(who, True)
+                for member in self._members.valuerefs():
+                    gate = member()
+                    if gate is not None:
+                        gate.enter(who, True)
+        except StateError:
+            self.leave(who)
+            raise StateError("the context is in use by another call; its settings change only while no call runs on "
+                             "anything made from it", Status.STATE) from None
+
+    def leave(self, who: int) -> None:
+        with self._change:
+            if self._writer == who:
+                for member in self._members.valuerefs():
+                    gate = member()
+                    if gate is not None:
+                        gate.leave(who)
+            super().leave(who)

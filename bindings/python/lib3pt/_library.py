@@ -5,11 +5,12 @@ import ctypes
 import os
 import sys
 import threading
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, Optional, SupportsIndex, Union
 
 from ._declarations import FUNCTIONS, SONAME, VERSION
 from ._errors import LibraryError, error
 from ._function import NONE
+from ._numbers import INT32, whole
 
 VARIABLE = "LIB3PT_LIBRARY"
 HOW = f"install lib3pt, set {VARIABLE} to the file, or call lib3pt.load(path) first"
@@ -92,9 +93,10 @@ def version() -> str:
     return _text(functions["tpt_version"].raw())
 
 
-def check_version(major: int, minor: int, patch: int) -> None:
+def check_version(major: SupportsIndex, minor: SupportsIndex, patch: SupportsIndex) -> None:
     """UnsupportedError unless the C library is of this major version and at least this one."""
-    status = functions["tpt_check_version"].raw(major, minor, patch)
+    parts = (("major", major), ("minor", minor), ("patch", patch))
+    status = functions["tpt_check_version"].raw(*(whole(name, part, INT32) for name, part in parts))
     if status:
         raise error(status, error_message())
 
@@ -104,9 +106,9 @@ def build_info() -> str:
     return _text(functions["tpt_build_info"].raw())
 
 
-def status_name(status: int) -> str:
+def status_name(status: SupportsIndex) -> str:
     """As in C: "TPT_E_IO"."""
-    return _text(functions["tpt_status_name"].raw(status))
+    return _text(functions["tpt_status_name"].raw(whole("status", status, INT32)))
 
 
 def error_message() -> str:

@@ -16,7 +16,8 @@ from ._data import Dataset
 from ._declarations import tpt_drift, tpt_evaluation, tpt_tensor_info
 from ._errors import UnsupportedError
 from ._library import Path
-from ._values import UINT64, Floats, Shape, address, floats, path, shaped, utf8, view, whole, wrong
+from ._numbers import UINT64, whole, wrong
+from ._values import Floats, Shape, address, floats, path, shaped, utf8, view
 
 PROFILE = "embedding.dc_profile"  # a name that get_tensor and set_tensor know beside those of tensors
 

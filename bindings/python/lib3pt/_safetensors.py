@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Mapping, Tuple
 
 import numpy as np
 
-from ._values import wrong
+from ._numbers import wrong
 
 TYPES = {"float32": "F32", "float64": "F64", "float16": "F16", "bfloat16": "BF16", "bool": "BOOL", "uint8": "U8",
          "int8": "I8", "uint16": "U16", "int16": "I16", "uint32": "U32", "int32": "I32", "uint64": "U64",

@@ -13,8 +13,9 @@ from ._config import Config
 from ._errors import NumericError
 from ._library import Path
 from ._model import Model
-from ._values import (INT32, Borrowed, Doubles, Floats, Ids, Shape, address, floats, ids, lent, octets, path, real, rows,
-                      shaped, utf8, view, whole, wrong)
+from ._numbers import INT32, whole, wrong
+from ._values import (Borrowed, Doubles, Floats, Ids, Shape, address, floats, ids, lent, octets, path, real,
+                      rows, shaped, utf8, view)
 
 Index = SupportsIndex
 

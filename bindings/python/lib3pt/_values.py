@@ -3,35 +3,20 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import Any, Dict, Optional, SupportsFloat, SupportsIndex, Tuple, Union
+from typing import Any, Dict, Iterator, Optional, SupportsFloat, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ._call import Handle
 from ._declarations import Status
-from ._errors import ArgumentError, StateError
+from ._errors import StateError
+from ._numbers import INT32, wrong
 
 Ids = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Shape = Tuple[int, ...]
-
-INT32, SIZE, UINT64 = (-(1 << 31), (1 << 31) - 1), (0, (1 << 63) - 1), (0, (1 << 64) - 1)
-
-
-def wrong(message: str) -> ArgumentError:
-    return ArgumentError(message, Status.ARGUMENT)
-
-
-def whole(name: str, value: SupportsIndex, limits: Tuple[int, int] = SIZE) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {type(value).__name__}; a whole number is allowed") from None
-    if not limits[0] <= number <= limits[1]:
-        raise wrong(f"{name} is {number}; {limits[0]} to {limits[1]} is allowed")
-    return number
 
 
 def real(name: str, value: SupportsFloat) -> float:
@@ -40,11 +25,14 @@ def real(name: str, value: SupportsFloat) -> float:
             return float(value)
     except TypeError:
         pass
+    except OverflowError:
+        raise wrong(f"{name} is a whole number beyond what a double holds; one within it is allowed") from None
     raise TypeError(f"{name} is {type(value).__name__}; a number is allowed")
 
 
 def utf8(name: str, value: Union[str, bytes], nul: bool = False) -> bytes:
-    """nul: NUL bytes may be in it, for texts that have a length."""
+    """nul: NUL bytes may be in it, for texts that have a length. A lone surrogate raises UnicodeEncodeError, but for
+    those that os.fsdecode makes of bytes."""
     if not isinstance(value, (str, bytes, bytearray, memoryview)):  # bytes(7) would be seven NULs
         raise TypeError(f"{name} is {type(value).__name__}; text or bytes are allowed")
     encoded = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value)
@@ -65,12 +53,35 @@ def path(value: Union[str, bytes, "os.PathLike[Any]"]) -> bytes:
     return utf8("path", os.fsencode(value))
 
 
+def _array(name: str, values: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:  # lists of different lengths in a list
+        raise wrong(f"{name} have rows of different lengths; rows of one length are allowed") from None
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _wholes(name: str, values: Any, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """As objects: numpy makes these, or floats, of whole numbers that no type of its own holds."""
+    given: npt.NDArray[Any] = np.asarray(values, object)
+    if array.dtype.kind not in "fO" or not all(map(_is_whole, given.flat)):
+        raise wrong(f"{name} are {array.dtype}; whole numbers are allowed")
+    return given
+
+
 def ids(name: str, values: Any) -> Ids:
     """Token ids: int32 without gaps. No copy where they are that already."""
-    array = np.asarray(values)
+    array = _array(name, values)
     if array.dtype != np.int32:
         if array.size and array.dtype.kind not in "iu":
-            raise wrong(f"{name} are {array.dtype}; whole numbers are allowed")
+            array = _wholes(name, values, array)
         if array.size and not INT32[0] <= int(array.min()) <= int(array.max()) <= INT32[1]:
             raise wrong(f"{name} are {array.min()} to {array.max()}; {INT32[0]} to {INT32[1]} is allowed")
         array = array.astype(np.int32)
@@ -153,6 +164,12 @@ class Borrowed:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def __contains__(self, value: object) -> bool:
+        return value in self.numpy()
 
     def __getitem__(self, place: Any) -> Any:
         return self.numpy()[place]

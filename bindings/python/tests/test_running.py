@@ -337,20 +337,24 @@ def test_fork():
 
 def test_a_gate_lets_readers_in_together_and_a_writer_alone():
     gate = Gate()
-    gate.enter(False)
-    gate.enter(False)
+    gate.enter(1, False)
+    gate.enter(2, False)
     with pytest.raises(lib3pt.StateError):
-        gate.enter(True)
-    gate.leave()
+        gate.enter(3, True)
+    gate.leave(1)
     with pytest.raises(lib3pt.StateError):
-        gate.enter(True)
-    gate.leave()
-    gate.enter(True)
+        gate.enter(3, True)
+    gate.leave(3)
+    gate.leave(2)
+    gate.enter(3, True)
     for exclusive in False, True:
         with pytest.raises(lib3pt.StateError):
-            gate.enter(exclusive)
-    gate.leave()
-    gate.enter(True)
+            gate.enter(4, exclusive)
+    gate.leave(4)
+    with pytest.raises(lib3pt.StateError):
+        gate.enter(4, True)
+    gate.leave(3)
+    gate.enter(4, True)
 
 
 def test_what_was_made_is_given_back_where_the_call_raises():
