@@ -30,6 +30,7 @@ type call struct {
 	ctx    context.Context // may be nil
 	first  ID              // the call's first handle
 	thrown *thrownValue
+	done   bool // ctx ended it
 }
 
 // begin tells the thread, which is locked, until the function that it returns is called.
@@ -43,7 +44,13 @@ func (c *call) begin() (end func()) {
 }
 
 func (c *call) ended(on ID) bool {
-	return c != nil && c.first == on && (c.thrown != nil || c.ctx != nil && c.ctx.Err() != nil)
+	if c == nil || c.first != on {
+		return false
+	}
+	if c.thrown == nil && c.ctx != nil && c.ctx.Err() != nil {
+		c.done = true
+	}
+	return c.done || c.thrown != nil
 }
 
 // over is the error of what would begin when ctx is done already.
@@ -62,16 +69,16 @@ func (r *root) run(ctx context.Context, first unsafe.Pointer, f func() C.tpt_sta
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if r == nil {
-		return outcome(f(), ctx)
+		return outcome(f())
 	}
 	if !r.listens.Load() && (ctx == nil || ctx.Done() == nil) {
-		err := outcome(f(), ctx)
+		err := outcome(f())
 		r.raise()
 		return err
 	}
 	c := &call{ctx: ctx, first: ID(uintptr(first))}
 	defer c.begin()()
-	err := outcome(f(), ctx)
+	err := c.outcome(f())
 	if c.thrown != nil {
 		panic(c.thrown.value)
 	}
@@ -79,11 +86,20 @@ func (r *root) run(ctx context.Context, first unsafe.Pointer, f func() C.tpt_sta
 	return err
 }
 
-func outcome(status C.tpt_status, ctx context.Context) error {
+func outcome(status C.tpt_status) error {
 	if status == C.TPT_OK {
 		return nil
 	}
-	return failure(Status(status), ctx)
+	return failure(Status(status))
+}
+
+// outcome says what ended the call where that was its context.Context: the library only knows that a progress function
+// did, which is this package's own.
+func (c *call) outcome(status C.tpt_status) error {
+	if c.done && Status(status) == ErrCancelled {
+		return &Error{ErrCancelled, "the context.Context ended the call", context.Cause(c.ctx)}
+	}
+	return outcome(status)
 }
 
 // raise goes on with the panic of a callback that ran outside of any call.

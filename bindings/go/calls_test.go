@@ -108,6 +108,20 @@ func TestCancelEndsOneCall(t *testing.T) {
 	if !errors.Is(err, threept.ErrCancelled) || !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+	if want := "TPT_E_CANCELLED: the context.Context ended the call: context canceled"; err.Error() != want {
+		t.Errorf("%v; want %s", err, want)
+	}
+}
+
+func TestCancelledByTheProgressFunctionSaysSo(t *testing.T) {
+	l := newLong(nil)
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	check(l.context.SetProgress(func(threept.ID, float64) bool { return false }))
+	_, err := l.evaluate(ctx, 0)
+	if !errors.Is(err, threept.ErrCancelled) || !strings.Contains(err.Error(), "progress function") {
+		t.Error(err)
+	}
 }
 
 func TestCallInsideACancelledCall(t *testing.T) {

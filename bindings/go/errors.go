@@ -5,7 +5,6 @@ package threept
 import "C"
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -69,12 +68,8 @@ func (e *Error) Is(target error) bool {
 func (e *Error) Unwrap() error { return e.cause }
 
 // failure is the calling thread's last one. The thread is locked since the call.
-func failure(status Status, ctx context.Context) *Error {
-	e := &Error{Status: status, Message: C.GoString(C.tpt_error_message())}
-	if status == ErrCancelled && ctx != nil && ctx.Err() != nil {
-		e.cause = context.Cause(ctx)
-	}
-	return e
+func failure(status Status) *Error {
+	return &Error{Status: status, Message: C.GoString(C.tpt_error_message())}
 }
 
 func argument(format string, values ...any) *Error {

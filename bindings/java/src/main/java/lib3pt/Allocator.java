@@ -8,7 +8,10 @@ import java.lang.foreign.MemorySegment;
  */
 public interface Allocator {
   /**
-   * A block, which stays valid until its release.
+   * A block, which stays valid until its release. One whose byteSize() is below bytes, of the Java
+   * heap, or read-only is refused as if it were null: it is not used, not released, and the call
+   * throws an IllegalArgumentException that says so. What a function of C gave has size 0: say the
+   * true one with {@link MemorySegment#reinterpret(long)}.
    *
    * @param bytes at least so many, never 0
    * @param alignment a power of two; the address is a multiple of it

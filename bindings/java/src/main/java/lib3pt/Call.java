@@ -8,6 +8,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -99,9 +102,9 @@ final class Call implements AutoCloseable {
   void check(int status) {
     if (status == Native.TPT_OK) return;
     rethrow();
-    String text = message();
-    if (interrupted && status == Native.TPT_E_CANCELLED) throw new TptInterruptedException(text);
-    throw new TptException(status, text);
+    if (interrupted && status == Native.TPT_E_CANCELLED) // C only knows that this package's function ended it
+      throw new TptInterruptedException("the thread was interrupted, which ended the call");
+    throw new TptException(status, message());
   }
 
   /**
@@ -148,6 +151,17 @@ final class Call implements AutoCloseable {
     return handle == null ? MemorySegment.NULL : handle.pointer;
   }
 
+  /** The pointer of an object that must be there. */
+  static MemorySegment pointer(Handle handle, String what) {
+    return given(handle, what).pointer;
+  }
+
+  /** An argument that must not be null. */
+  static <T> T given(T value, String what) {
+    if (value == null) throw new NullPointerException(what + " is null");
+    return value;
+  }
+
   MemorySegment place() {
     return arena().allocate(ADDRESS);
   }
@@ -156,12 +170,16 @@ final class Call implements AutoCloseable {
     return arena().allocateFrom(JAVA_LONG, values);
   }
 
+  MemorySegment ints(int[] values, String what) {
+    return ints(given(values, what));
+  }
+
   MemorySegment ints(int... values) {
     return arena().allocateFrom(JAVA_INT, values);
   }
 
-  MemorySegment floats(float... values) {
-    return arena().allocateFrom(JAVA_FLOAT, values);
+  MemorySegment floats(float[] values, String what) {
+    return arena().allocateFrom(JAVA_FLOAT, given(values, what));
   }
 
   MemorySegment bytes(byte... values) {
@@ -170,11 +188,26 @@ final class Call implements AutoCloseable {
 
   /** NUL-terminated. */
   MemorySegment text(String text, String what) {
-    return terminated(text.getBytes(StandardCharsets.UTF_8), what);
+    return terminated(utf8(text, what), what);
   }
 
   MemorySegment path(Path path) {
-    return terminated(path.toString().getBytes(PATHS), "path");
+    return terminated(encoded(given(path, "path").toString(), PATHS, "path"), "path");
+  }
+
+  static byte[] utf8(String text, String what) {
+    return encoded(given(text, what), StandardCharsets.UTF_8, what);
+  }
+
+  /** The bytes of a text; String.getBytes would make a question mark of what has none. */
+  private static byte[] encoded(String text, Charset charset, String what) {
+    try {
+      ByteBuffer bytes = charset.newEncoder().encode(CharBuffer.wrap(text));
+      return Arrays.copyOf(bytes.array(), bytes.limit());
+    } catch (CharacterCodingException e) {
+      throw wrong(what + " has a character that " + charset
+          + " cannot say, as half of a surrogate pair; whole characters of it are allowed");
+    }
   }
 
   private MemorySegment terminated(byte[] bytes, String what) {
@@ -188,13 +221,13 @@ final class Call implements AutoCloseable {
 
   /** How many elements of a size a segment of the host's has. */
   static long elements(MemorySegment segment, long size, String what) {
-    if (segment.byteSize() % size == 0) return segment.byteSize() / size;
+    if (given(segment, what).byteSize() % size == 0) return segment.byteSize() / size;
     throw wrong(what + " has " + segment.byteSize() + " bytes; a multiple of " + size + " is allowed");
   }
 
   /** The same of one that is written. */
   static long room(MemorySegment segment, long size, String what) {
-    if (segment.isReadOnly()) throw wrong(what + " is read-only");
+    if (given(segment, what).isReadOnly()) throw wrong(what + " is read-only");
     return elements(segment, size, what);
   }
 

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,7 +89,7 @@ public final class Config extends Handle {
    */
   @Calls("tpt_config_parse")
   public static Config parse(String yaml) {
-    byte[] bytes = yaml.getBytes(StandardCharsets.UTF_8);
+    byte[] bytes = Call.utf8(yaml, "yaml");
     return make((call, place) -> Native.tpt_config_parse(call.bytes(bytes), bytes.length, place));
   }
 
@@ -192,7 +191,7 @@ public final class Config extends Handle {
   public long memory(MemoryUse use) {
     try (Call call = new Call().shared(this)) {
       MemorySegment bytes = call.longs(0);
-      call.check(Native.tpt_config_memory(pointer, use.value(), bytes));
+      call.check(Native.tpt_config_memory(pointer, Call.given(use, "use").value(), bytes));
       return bytes.get(JAVA_LONG, 0);
     }
   }

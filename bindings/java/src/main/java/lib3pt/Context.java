@@ -90,7 +90,7 @@ public final class Context extends Handle {
    */
   @Calls("tpt_context_set_allocator")
   public void setAllocator(Allocator allocator) {
-    MemorySegment number = Hooks.register(allocator);
+    MemorySegment number = Hooks.register(Call.given(allocator, "allocator"));
     MemorySegment unused = number;
     try (Call call = new Call().alone(this); Arena arena = Arena.ofConfined()) {
       MemorySegment given = arena.allocate(Native.tpt_allocator);

@@ -54,7 +54,7 @@ public final class Dataset extends Handle {
   @Calls("tpt_dataset_from_tokens")
   public static Dataset fromTokens(Context context, int... tokens) {
     try (Call call = new Call()) {
-      return fromTokens(context, call.ints(tokens));
+      return fromTokens(context, call.ints(tokens, "tokens"));
     }
   }
 
@@ -107,7 +107,7 @@ public final class Dataset extends Handle {
     Call.need(Call.room(tokens, Integer.BYTES, "tokens"), count, "tokens");
     Call.need(Call.room(targets, Integer.BYTES, "targets"), count, "targets");
     try (Call call = new Call().shared(this)) {
-      MemorySegment number = call.longs(state.value());
+      MemorySegment number = call.longs(Call.given(state, "state").value());
       call.check(Native.tpt_dataset_random(pointer, number, batch, seq, tokens, targets));
       state.set(number.get(JAVA_LONG, 0));
     }

@@ -8,6 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.IntBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -35,7 +36,8 @@ public final class Decoder extends Handle {
   public static Decoder create(Model model, long maxPositions) {
     try (Call call = new Call().shared(model)) {
       MemorySegment place = call.place();
-      call.check(Native.tpt_decoder_create(model.pointer, Call.size(maxPositions, "max_positions"), place));
+      call.check(Native.tpt_decoder_create(
+          Call.pointer(model, "model"), Call.size(maxPositions, "max_positions"), place));
       return call.made(new Decoder(place.get(ADDRESS, 0), model, maxPositions));
     }
   }
@@ -59,7 +61,7 @@ public final class Decoder extends Handle {
   @Calls("tpt_decoder_copy")
   public void copyTo(Decoder target) {
     try (Call call = new Call().shared(this).alone(target)) {
-      call.check(Native.tpt_decoder_copy(pointer, target.pointer));
+      call.check(Native.tpt_decoder_copy(pointer, Call.pointer(target, "target")));
     }
   }
 
@@ -86,7 +88,7 @@ public final class Decoder extends Handle {
   @Calls("tpt_decoder_feed")
   public void feed(int... tokens) {
     try (Call call = new Call().alone(this).cancellable()) {
-      feed(call, call.ints(tokens), MemorySegment.NULL);
+      feed(call, call.ints(tokens, "tokens"), MemorySegment.NULL);
     }
   }
 
@@ -111,7 +113,7 @@ public final class Decoder extends Handle {
   @Calls("tpt_decoder_feed")
   public float[] feedLogits(int... tokens) {
     try (Call call = new Call().alone(this).cancellable()) {
-      return copy(feedForLogits(call, call.ints(tokens)), vocab);
+      return copy(feedForLogits(call, call.ints(tokens, "tokens")), vocab);
     }
   }
 
@@ -129,6 +131,7 @@ public final class Decoder extends Handle {
   @Calls("tpt_decoder_feed")
   @SuppressWarnings("restricted")
   public void feed(MemorySegment tokens, MemorySegment logits) {
+    Call.given(tokens, "tokens");
     Call.need(Call.room(logits, Float.BYTES, "logits"), vocab, "logits");
     try (Call call = new Call().alone(this).cancellable()) {
       logits.copyFrom(feedForLogits(call, tokens).reinterpret(logits.byteSize()));
@@ -144,7 +147,7 @@ public final class Decoder extends Handle {
   @Calls("tpt_decoder_feed")
   public MemorySegment feedView(int... tokens) {
     try (Call call = new Call().alone(this).cancellable()) {
-      return lendForTurn(feedForLogits(call, call.ints(tokens)), vocab * Float.BYTES);
+      return lendForTurn(feedForLogits(call, call.ints(tokens, "tokens")), vocab * Float.BYTES);
     }
   }
 
@@ -152,10 +155,16 @@ public final class Decoder extends Handle {
 
   /** places: MemorySegment.NULL, or where the addresses of the logits go. */
   private static void feedMany(Call call, List<Decoder> decoders, int[] tokens, MemorySegment places) {
-    Call.need(tokens.length, decoders.size(), "tokens");
+    Call.need(Call.given(tokens, "tokens").length, decoders.size(), "tokens");
     MemorySegment pointers = call.arena().allocate(ADDRESS, decoders.size());
     for (int i = 0; i < tokens.length; i++) pointers.setAtIndex(ADDRESS, i, decoders.get(i).pointer);
-    call.check(Native.tpt_decoder_feed_many(pointers, tokens.length, call.ints(tokens), places));
+    call.check(Native.tpt_decoder_feed_many(pointers, tokens.length, call.ints(tokens, "tokens"), places));
+  }
+
+  private static List<Decoder> allOf(List<Decoder> decoders) {
+    List<Decoder> all = new ArrayList<>(Call.given(decoders, "decoders"));
+    for (int i = 0; i < all.size(); i++) Call.given(all.get(i), "decoders[" + i + "]");
+    return all;
   }
 
   /** decoders: a copy, which nobody changes while they are in use. */
@@ -174,7 +183,7 @@ public final class Decoder extends Handle {
    */
   @Calls("tpt_decoder_feed_many")
   public static void feedMany(List<Decoder> decoders, int... tokens) {
-    List<Decoder> all = List.copyOf(decoders);
+    List<Decoder> all = allOf(decoders);
     try (Call call = callOf(all)) {
       feedMany(call, all, tokens, MemorySegment.NULL);
     }
@@ -189,7 +198,7 @@ public final class Decoder extends Handle {
    */
   @Calls("tpt_decoder_feed_many")
   public static float[][] feedManyLogits(List<Decoder> decoders, int... tokens) {
-    List<Decoder> all = List.copyOf(decoders);
+    List<Decoder> all = allOf(decoders);
     try (Call call = callOf(all)) {
       MemorySegment places = call.arena().allocate(ADDRESS, all.size());
       feedMany(call, all, tokens, places);
@@ -212,8 +221,8 @@ public final class Decoder extends Handle {
   @Calls("tpt_decoder_score")
   public double[] score(int... tokens) {
     try (Call call = new Call().alone(this).cancellable()) {
-      MemorySegment likely = call.arena().allocate(JAVA_DOUBLE, tokens.length);
-      call.check(Native.tpt_decoder_score(pointer, call.ints(tokens), tokens.length, likely));
+      MemorySegment likely = call.arena().allocate(JAVA_DOUBLE, Call.given(tokens, "tokens").length);
+      call.check(Native.tpt_decoder_score(pointer, call.ints(tokens, "tokens"), tokens.length, likely));
       return likely.toArray(JAVA_DOUBLE);
     }
   }
@@ -340,7 +349,7 @@ public final class Decoder extends Handle {
    */
   @Calls("tpt_decoder_generate")
   public void generate(IntBuffer tokens, int stop) {
-    if (tokens.isReadOnly()) throw Call.wrong("tokens is read-only");
+    if (Call.given(tokens, "tokens").isReadOnly()) throw Call.wrong("tokens is read-only");
     generate(tokens, tokens.remaining(), stop);
   }
 }

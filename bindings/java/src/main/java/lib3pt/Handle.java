@@ -46,7 +46,8 @@ public abstract sealed class Handle implements AutoCloseable
   }
 
   /**
-   * The last failure of a call whose first object was this one. From any thread.
+   * The last failure of a call whose first object was this one. From any thread. The words are the
+   * library's, which takes an interrupt for a progress function.
    *
    * @return one line, "" where no call has failed
    */

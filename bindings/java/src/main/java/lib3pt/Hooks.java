@@ -90,14 +90,22 @@ final class Hooks {
   private static MemorySegment allocate(MemorySegment user, long bytes, long alignment) {
     try {
       MemorySegment memory = ((Allocator) REGISTERED.get(user.address())).allocate(bytes, alignment);
-      if (memory == null) return MemorySegment.NULL;
-      if (!memory.isNative()) throw new IllegalArgumentException("the allocator gave a block of the Java heap");
-      return memory;
+      if (memory == null || memory.isNative() && memory.address() == 0) return MemorySegment.NULL;
+      return fitting(memory, bytes);
     } catch (Throwable t) {
       Call call = Call.current();
       if (call != null) call.threw(t);
       return MemorySegment.NULL;
     }
+  }
+
+  /** The block, which C will write to its end: one that is shorter would spoil what is behind it. */
+  private static MemorySegment fitting(MemorySegment memory, long bytes) {
+    if (!memory.isNative()) throw new IllegalArgumentException("the allocator gave a block of the Java heap");
+    if (memory.isReadOnly()) throw new IllegalArgumentException("the allocator gave a block that is read-only");
+    if (memory.byteSize() >= bytes) return memory;
+    throw new IllegalArgumentException("the allocator gave a block of " + memory.byteSize() + " bytes where " + bytes
+        + " were asked for; where its size is not known, reinterpret(bytes) says it");
   }
 
   private static void release(MemorySegment user, MemorySegment memory, long bytes, long alignment) {

@@ -31,6 +31,7 @@ public final class Library {
    *     one than this package was made for
    */
   public static synchronized void load(Path file) {
+    Call.given(file, "file");
     if (found != null) throw new IllegalStateException("lib3pt is loaded already");
     found = open(file.toAbsolutePath().toString(), "the path given to Library.load");
   }

@@ -56,7 +56,7 @@ public final class Model extends Handle {
     return Context.with(context, c -> {
       try (Call call = new Call().shared(c).shared(config).cancellable()) {
         MemorySegment place = call.place();
-        call.check(Native.tpt_model_create(c.pointer, config.pointer, seed, place));
+        call.check(Native.tpt_model_create(c.pointer, Call.pointer(config, "config"), seed, place));
         return made(call, place);
       }
     });
@@ -117,8 +117,8 @@ public final class Model extends Handle {
     return Context.with(context, c -> {
       try (Call call = new Call().shared(c).shared(config).cancellable()) {
         MemorySegment place = call.place();
-        call.check(
-            Native.tpt_model_load_memory(c.pointer, data, data.byteSize(), Call.pointer(config), place));
+        long size = Call.elements(data, 1, "data");
+        call.check(Native.tpt_model_load_memory(c.pointer, data, size, Call.pointer(config), place));
         return made(call, place);
       }
     });
@@ -135,7 +135,7 @@ public final class Model extends Handle {
   @Calls("tpt_model_load_memory")
   public static Model load(Context context, byte[] data, Config config) {
     try (Call call = new Call()) {
-      return load(context, call.bytes(data), config);
+      return load(context, call.bytes(Call.given(data, "data")), config);
     }
   }
 
@@ -268,7 +268,7 @@ public final class Model extends Handle {
 
   /** Elements of a tensor; 1 where there is none of that name, which C then says. */
   long count(Call call, String name) {
-    if (name.equals(PROFILE)) return positions;
+    if (Call.given(name, "name").equals(PROFILE)) return positions;
     for (TensorInfo t : readTensors(call)) if (t.name().equals(name)) return t.count();
     return 1;
   }
@@ -317,7 +317,7 @@ public final class Model extends Handle {
   @Calls("tpt_model_set_tensor")
   public void setTensor(String name, float[] values) {
     try (Call call = new Call().alone(this)) {
-      set(call, name, call.floats(values));
+      set(call, name, call.floats(values, "values"));
     }
   }
 
@@ -374,7 +374,7 @@ public final class Model extends Handle {
       MemorySegment result = call.arena().allocate(Native.tpt_evaluation);
       result.set(JAVA_LONG, 0, result.byteSize());
       call.check(
-          Native.tpt_evaluate(pointer, Call.pointer(config), dataset.pointer, Call.size(seq, "seq"),
+          Native.tpt_evaluate(pointer, Call.pointer(config), Call.pointer(dataset, "dataset"), Call.size(seq, "seq"),
               Call.size(maxWindows, "max_windows"), result));
       return new Evaluation(field(Native.tpt_evaluation, result, "loss"),
           field(Native.tpt_evaluation, result, "perplexity"),

@@ -25,7 +25,7 @@ public final class Optimizer extends Handle {
   public static Optimizer create(Trainer trainer, Config config) {
     try (Call call = new Call().alone(trainer).shared(config).cancellable()) {
       MemorySegment place = call.place();
-      call.check(Native.tpt_optimizer_create(trainer.pointer, Call.pointer(config), place));
+      call.check(Native.tpt_optimizer_create(Call.pointer(trainer, "trainer"), Call.pointer(config), place));
       return call.made(new Optimizer(place.get(ADDRESS, 0), trainer));
     }
   }

@@ -32,10 +32,6 @@ public final class Tokenizer extends Handle {
     });
   }
 
-  private static byte[] utf8(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
-  }
-
   /**
    * 256 ids: a byte is its own id.
    *
@@ -67,7 +63,7 @@ public final class Tokenizer extends Handle {
    */
   @Calls("tpt_tokenizer_words")
   public static Tokenizer words(Context context, String text, long vocab) {
-    byte[] bytes = utf8(text);
+    byte[] bytes = Call.utf8(text, "text");
     return make(context,
         (call, c, place) -> Native.tpt_tokenizer_words(
             c, call.bytes(bytes), bytes.length, Call.size(vocab, "vocab"), place));
@@ -84,7 +80,7 @@ public final class Tokenizer extends Handle {
    */
   @Calls("tpt_tokenizer_bpe")
   public static Tokenizer bpe(Context context, String text, long vocab) {
-    byte[] bytes = utf8(text);
+    byte[] bytes = Call.utf8(text, "text");
     return make(context,
         (call, c, place) -> Native.tpt_tokenizer_bpe(
             c, call.bytes(bytes), bytes.length, Call.size(vocab, "vocab"), place));
@@ -113,7 +109,7 @@ public final class Tokenizer extends Handle {
    */
   @Calls("tpt_tokenizer_parse")
   public static Tokenizer parse(Context context, String json) {
-    byte[] bytes = utf8(json);
+    byte[] bytes = Call.utf8(json, "json");
     return make(context,
         (call, c, place) -> Native.tpt_tokenizer_parse(c, call.bytes(bytes), bytes.length, place));
   }
@@ -167,7 +163,7 @@ public final class Tokenizer extends Handle {
 
   private int[] encode(byte[] text, Encoder encoder) {
     try (Call call = new Call().shared(this).cancellable()) {
-      MemorySegment bytes = call.bytes(text);
+      MemorySegment bytes = call.bytes(Call.given(text, "text"));
       return call.idResult(
           (ids, room, count) -> encoder.encode(pointer, bytes, text.length, ids, room, count), text.length);
     }
@@ -182,7 +178,7 @@ public final class Tokenizer extends Handle {
    */
   @Calls("tpt_tokenizer_encode")
   public int[] encode(String text) {
-    return encode(utf8(text));
+    return encode(Call.utf8(text, "text"));
   }
 
   /**
@@ -205,7 +201,7 @@ public final class Tokenizer extends Handle {
    */
   @Calls("tpt_tokenizer_encode_text")
   public int[] encodeText(String text) {
-    return encodeText(utf8(text));
+    return encodeText(Call.utf8(text, "text"));
   }
 
   /**
@@ -242,7 +238,7 @@ public final class Tokenizer extends Handle {
   @Calls("tpt_tokenizer_decode")
   public byte[] decodeBytes(int... ids) {
     try (Call call = new Call().shared(this).cancellable()) {
-      MemorySegment given = call.ints(ids);
+      MemorySegment given = call.ints(ids, "ids");
       return call.result(
           (text, room, length) -> Native.tpt_tokenizer_decode(pointer, given, ids.length, text, room, length),
           1L + (long) BYTES_OF_TOKEN * ids.length);
@@ -273,7 +269,7 @@ public final class Tokenizer extends Handle {
   @Calls("tpt_tokenizer_decode_tail")
   public byte[] decodeTailBytes(int[] ids, long done) {
     try (Call call = new Call().shared(this).cancellable()) {
-      MemorySegment given = call.ints(ids);
+      MemorySegment given = call.ints(ids, "ids");
       long written = Call.size(done, "done");
       return call.result((text, room, length) -> Native.tpt_tokenizer_decode_tail(
           pointer, given, ids.length, written, text, room, length),

@@ -38,7 +38,7 @@ public final class Trainer extends Handle {
   public static Trainer create(Model model, Config config) {
     try (Call call = new Call().alone(model).shared(config).cancellable()) {
       MemorySegment place = call.place();
-      call.check(Native.tpt_trainer_create(model.pointer, Call.pointer(config), place));
+      call.check(Native.tpt_trainer_create(Call.pointer(model, "model"), Call.pointer(config), place));
       return call.made(new Trainer(place.get(ADDRESS, 0), model));
     }
   }
@@ -66,7 +66,7 @@ public final class Trainer extends Handle {
   @Calls("tpt_trainer_forward")
   public void forward(int[] tokens, long batch, long seq) {
     try (Call call = new Call().alone(this).cancellable()) {
-      forward(call, call.ints(tokens), batch, seq);
+      forward(call, call.ints(tokens, "tokens"), batch, seq);
     }
   }
 
@@ -137,7 +137,7 @@ public final class Trainer extends Handle {
   @Calls("tpt_trainer_loss")
   public double loss(int[] targets) {
     try (Call call = new Call().alone(this).cancellable()) {
-      return loss(call, call.ints(targets));
+      return loss(call, call.ints(targets, "targets"));
     }
   }
 
@@ -183,7 +183,7 @@ public final class Trainer extends Handle {
   @Calls("tpt_trainer_backward_logits")
   public void backward(float[] dlogits) {
     try (Call call = new Call().alone(this).cancellable()) {
-      backward(call, call.floats(dlogits));
+      backward(call, call.floats(dlogits, "dlogits"));
     }
   }
 
@@ -217,7 +217,7 @@ public final class Trainer extends Handle {
   @Calls("tpt_trainer_accumulate")
   public double accumulate(int[] tokens, int[] targets, long batch, long seq) {
     try (Call call = new Call().alone(this).cancellable()) {
-      return accumulate(call, call.ints(tokens), call.ints(targets), batch, seq);
+      return accumulate(call, call.ints(tokens, "tokens"), call.ints(targets, "targets"), batch, seq);
     }
   }
 
@@ -319,7 +319,7 @@ public final class Trainer extends Handle {
   private MemorySegment activation(Call call, Point point, long layer, MemorySegment count) {
     MemorySegment place = call.place();
     call.check(Native.tpt_trainer_activation(
-        pointer, point.value(), Call.size(layer, "layer"), place, count));
+        pointer, Call.given(point, "point").value(), Call.size(layer, "layer"), place, count));
     return place.get(ADDRESS, 0);
   }
 
@@ -371,8 +371,9 @@ public final class Trainer extends Handle {
   @Calls("tpt_checkpoint_save")
   public void saveCheckpoint(Optimizer optimizer, Path path, byte... user) {
     try (Call call = new Call().shared(this).shared(optimizer).cancellable()) {
+      MemorySegment bytes = call.bytes(Call.given(user, "user"));
       call.check(Native.tpt_checkpoint_save(
-          pointer, optimizer.pointer, call.path(path), call.bytes(user), user.length));
+          pointer, Call.pointer(optimizer, "optimizer"), call.path(path), bytes, user.length));
     }
   }
 
@@ -389,7 +390,7 @@ public final class Trainer extends Handle {
     try (Call call = new Call().alone(this).alone(optimizer).cancellable()) {
       MemorySegment file = call.path(path);
       return call.result((user, room, size) -> Native.tpt_checkpoint_load(
-          pointer, optimizer.pointer, file, user, room, size), FIRST_USER_BYTES);
+          pointer, Call.pointer(optimizer, "optimizer"), file, user, room, size), FIRST_USER_BYTES);
     }
   }
 
@@ -403,7 +404,7 @@ public final class Trainer extends Handle {
   private double[] measure(Point point, long layer, long count, Measure measure) {
     try (Call call = new Call().shared(this)) {
       MemorySegment values = call.arena().allocate(JAVA_DOUBLE, count);
-      call.check(measure.fill(pointer, point.value(), Call.size(layer, "layer"), values, count));
+      call.check(measure.fill(pointer, Call.given(point, "point").value(), Call.size(layer, "layer"), values, count));
       return values.toArray(JAVA_DOUBLE);
     }
   }
@@ -473,7 +474,7 @@ public final class Trainer extends Handle {
     try (Call call = new Call().shared(this)) {
       MemorySegment values = call.arena().allocate(JAVA_FLOAT, Math.max(seq, 1));
       call.check(Native.tpt_geometry_dc(
-          pointer, point.value(), Call.size(layer, "layer"), values, Math.max(seq, 1)));
+          pointer, Call.given(point, "point").value(), Call.size(layer, "layer"), values, Math.max(seq, 1)));
       return values.toArray(JAVA_FLOAT);
     }
   }

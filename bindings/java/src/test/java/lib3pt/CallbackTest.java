@@ -6,11 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -77,6 +80,7 @@ class CallbackTest {
     context.setProgress((handle, done) -> false);
     TptException e = assertThrows(TptException.class, this::accumulate);
     assertEquals(Status.CANCELLED, e.status());
+    assertTrue(e.getMessage().contains("progress function"), e.getMessage());
     assertFalse(e instanceof TptInterruptedException);
     context.setProgress(null);
     assertGoesOn();
@@ -127,6 +131,8 @@ class CallbackTest {
     });
     other.join();
     assertEquals(Status.CANCELLED, e.status());
+    assertTrue(e.getMessage().contains("tpt_context_cancel"), e.getMessage());
+    assertFalse(e.getMessage().contains("progress function"), e.getMessage());
     context.cancel(false);
     context.setProgress(null);
     assertGoesOn();
@@ -175,9 +181,10 @@ class CallbackTest {
       });
       alone.zeroGradients();
       other.start();
-      assertThrows(TptInterruptedException.class, () -> {
+      TptException e = assertThrows(TptInterruptedException.class, () -> {
         for (;;) alone.accumulate(TOKENS, TOKENS, BATCH, SEQ);
       });
+      assertEquals("the thread was interrupted, which ended the call", e.getMessage());
       assertTrue(Thread.interrupted());
     }
   }
@@ -235,6 +242,43 @@ class CallbackTest {
       }
     }
     assertEquals(0, budget.held.get());
+  }
+
+  /** What comes out of a call whose allocator gives other blocks than the true ones. */
+  private String refused(UnaryOperator<MemorySegment> change) {
+    Budget budget = new Budget(Long.MAX_VALUE);
+    AtomicBoolean changes = new AtomicBoolean();
+    Allocator allocator = new Allocator() {
+      @Override
+      public MemorySegment allocate(long bytes, long alignment) {
+        if (!changes.get()) return budget.allocate(bytes, alignment);
+        return change.apply(Arena.ofAuto().allocate(bytes, alignment));
+      }
+
+      @Override
+      public void release(MemorySegment memory, long bytes, long alignment) {
+        budget.release(memory, bytes, alignment);
+      }
+    };
+    try (Context counted = Context.create()) {
+      counted.setAllocator(allocator);
+      changes.set(true);
+      String text = assertThrows(IllegalArgumentException.class, () -> Model.create(counted, config, 1)).getMessage();
+      changes.set(false);
+      Model.create(counted, config, 1).close();
+      return text;
+    }
+  }
+
+  @Test
+  void a_block_that_does_not_fit_is_refused() {
+    String text = refused(block -> block.asSlice(0, block.byteSize() - 1));
+    assertTrue(text.matches("the allocator gave a block of \\d+ bytes where \\d+ were asked for; .*"), text);
+    text = refused(block -> MemorySegment.ofAddress(block.address()));
+    assertTrue(text.startsWith("the allocator gave a block of 0 bytes where "), text);
+    assertEquals("the allocator gave a block that is read-only", refused(MemorySegment::asReadOnly));
+    assertEquals("the allocator gave a block of the Java heap",
+        refused(block -> MemorySegment.ofArray(new byte[(int) block.byteSize()])));
   }
 
   @Test
