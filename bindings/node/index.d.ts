@@ -82,6 +82,7 @@ export declare class Context extends Handle {
   threads(): number;
   setAllocator(allocator: Allocator): void;
   setLog(log: Log | null): void;
+  /** In a worker, promises of a context with a log, progress or allocator function are refused: use the Sync calls. */
   setProgress(progress: Progress | null): void;
   cancel(on?: boolean): void;
 }

@@ -1,10 +1,13 @@
 /* Calls of the library, on this thread or on one of Node's: guards, errors, signals. */
 'use strict';
+const { isMainThread } = require('node:worker_threads');
 const { native, checkStack, declared } = require('./native.js');
 const { Cell, addWithParents, refuseClosed, hold, release } = require('./cell.js');
 const { TptError } = require('./errors.js');
+const exit = require('./exit.js');
 const { optionsOf } = require('./options.js');
 const { shown } = require('./shown.js');
+const { flag } = require('./values.js');
 
 const CANCELLED = declared.enums.tpt_status.TPT_E_CANCELLED;
 
@@ -182,12 +185,14 @@ async function attempt(plan, signal) {
     const abort = () => calls.abort(run);
     signal?.addEventListener('abort', abort, { once: true });
     calls.begin(run);
+    exit.began(run);
     try {
       const { status, text } = await onAnotherThread(plan);
       if (status === CANCELLED && run.aborted) throw signal.reason;
       if (status !== CANCELLED || !run.hit || run.thrown) return finish(plan, run, status, text);
     } finally {
       signal?.removeEventListener('abort', abort);
+      exit.ended(run);
       calls.end(run);
     }
   }
@@ -204,9 +209,17 @@ async function inTurn(plan, signal) {
   return mine;
 }
 
+/* A worker may be terminated at any moment, and a call on another thread would then enter a JavaScript that is gone. */
+function refuseInWorker(plan) {
+  if (isMainThread || !plan.context?.calls.functions.size) return;
+  throw new Error('in a worker, a promise of a context with a log, progress or allocator function is refused, because ' +
+    'the end of the worker would crash the process: use the call that ends in Sync, or a context without functions');
+}
+
 async function call(plan, signal) {
   checkStack();
   for (;;) {
+    refuseInWorker(plan);
     const uses = take(plan);
     let value;
     try {
@@ -251,6 +264,7 @@ function both(target, name, options, plan, kept = null) {
 
 /* A text result: asked again where the first room was too small. */
 function textPlan(name, head, { bytes = false, room = 256 } = {}) {
+  flag(bytes, 'bytes');
   const buffer = Buffer.allocUnsafeSlow(room), length = new BigUint64Array(1);
   return new Plan(name, [...head, buffer, room, length], () => {
     const count = Number(length[0]);

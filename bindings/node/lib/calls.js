@@ -10,6 +10,7 @@ class Calls {
   constructor(cell) {
     this.cell = cell;
     this.running = [];
+    this.functions = new Set(); // the setters of the functions of JavaScript that this context has
     this.wanted = false; // what the user set by Context.cancel
     this.cancelling = null; // while an abort is under way: { promise, resolve }
   }

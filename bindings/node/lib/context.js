@@ -7,7 +7,7 @@ const { Handle, CELL, cellOf, newContextCell, ownContextCell } = require('./hand
 const { optionsOf } = require('./options.js');
 const { shown } = require('./shown.js');
 const structs = require('./structs.js');
-const { callback, int32 } = require('./values.js');
+const { callback, flag, int32 } = require('./values.js');
 
 /* An exception of a log or progress function ends the call where it can, and is thrown by it. */
 function guarded(calls, run, address, failed) {
@@ -85,6 +85,9 @@ class Context extends Handle {
       if (given) unregisterLater([pair.run, pair.done]);
       throw error;
     }
+    const { functions } = this[CELL].calls;
+    if (given) functions.add(name);
+    else functions.delete(name);
   }
 
   /* allocate(bytes, alignment) gives an address, 0 where it cannot; release(address, bytes, alignment).
@@ -107,12 +110,13 @@ class Context extends Handle {
     if (cell.allocator) unregisterLater(Object.values(cell.allocator));
     else cell.gone.then(() => unregisterLater(Object.values(cell.allocator)));
     cell.allocator = functions;
+    cell.calls.functions.add('tpt_context_set_allocator');
   }
 
   /* Ends the calls that run and those to come, until cancel(false). */
   cancel(on = true) {
     refuseClosed(this[CELL]);
-    this[CELL].calls.cancel(Boolean(on));
+    this[CELL].calls.cancel(flag(on, 'on'));
   }
 }
 

@@ -22,11 +22,15 @@ function stepOf(cell) {
 /* The plan that feeds one token of an array; null for all else, and while a call may still read its token. */
 function feedOne(given, options) {
   const cell = this[CELL], token = given?.[0];
-  if (cell.alone || options?.logits || !Array.isArray(given) || given.length !== 1) return null;
+  if (cell.alone || (options?.logits ?? false) !== false || !Array.isArray(given) || given.length !== 1) return null;
   if (!values.isInt32(token)) return null;
   const { token: place, feed } = stepOf(cell);
   place[0] = token;
   return feed;
+}
+
+function logitsOf(options) {
+  return values.flag(options?.logits ?? false, 'logits');
 }
 
 class Decoder extends Handle {
@@ -97,7 +101,7 @@ both(Decoder, 'create', takesNoSignal(1, 'maxPositions'), (model, options) => {
 
 /* With { logits: true } a copy of the logits [V] after the last token. */
 both(Decoder.prototype, 'feed', takes(1, 'logits'), function (given, options) {
-  const tokens = values.tokens(given), cell = this[CELL], place = options?.logits ? made() : null;
+  const tokens = values.tokens(given), cell = this[CELL], place = logitsOf(options) ? made() : null;
   return new Plan('tpt_decoder_feed', [cell, values.pointer(tokens), tokens.length, place],
     () => (place ? copyFloats(Number(place[0]), cell.parent.sizes.V) : undefined));
 }, feedOne);
@@ -125,7 +129,7 @@ both(Decoder, 'feedMany', takes(2, 'logits'), (decoders, given, options) => {
   const cells = Array.from(decoders, one => cellOf(one, Decoder));
   const tokens = values.counted(values.tokens(given), cells.length, 'tokens', 'the number of decoders');
   const addresses = BigUint64Array.from(cells, cell => BigInt(cell.address));
-  const places = options?.logits ? new BigUint64Array(cells.length) : null;
+  const places = logitsOf(options) ? new BigUint64Array(cells.length) : null;
   const args = [values.pointer(addresses), cells.length, values.pointer(tokens), places && values.pointer(places)];
   return new Plan('tpt_decoder_feed_many', args,
     () => (places ? cells.map((cell, i) => copyFloats(Number(places[i]), cell.parent.sizes.V)) : undefined), cells);

@@ -1,6 +1,7 @@
 /* Values of JavaScript as the library takes them. */
 'use strict';
 const { fileURLToPath } = require('node:url');
+const { isUint8Array } = require('node:util').types;
 const { shown } = require('./shown.js');
 
 const UINT64_MAX = 0xffffffffffffffffn;
@@ -32,10 +33,21 @@ function uint64(value, name) {
   throw new RangeError(`${name} is ${shown(value)}; 0 to 2^64 - 1 is allowed, above 2^53 - 1 as a BigInt`);
 }
 
+function flag(value, name) {
+  if (typeof value === 'boolean') return value;
+  throw new TypeError(`${name} is ${shown(value)}; true or false is allowed`);
+}
+
+/* Half of a surrogate pair has no UTF-8: Buffer would put U+FFFD in its place. */
+function encoded(text, name) {
+  if (text.isWellFormed()) return Buffer.from(text);
+  throw new TypeError(`${name} is ${shown(text)}, with half of a surrogate pair; well-formed text is allowed`);
+}
+
 /* Bytes of a text that has its length beside it. */
 function bytes(value, name) {
-  if (typeof value === 'string') return Buffer.from(value);
-  if (ArrayBuffer.isView(value)) return Buffer.from(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+  if (typeof value === 'string') return encoded(value, name);
+  if (isUint8Array(value)) return Buffer.from(value);
   throw new TypeError(`${name} is ${shown(value)}; a text or bytes are allowed`);
 }
 
@@ -85,5 +97,5 @@ function pointer(array) {
 }
 
 module.exports = {
-  size, isInt32, int32, number, uint64, bytes, terminated, path, tokens, floats, callback, counted, pointer,
+  size, isInt32, int32, number, uint64, flag, bytes, terminated, path, tokens, floats, callback, counted, pointer,
 };

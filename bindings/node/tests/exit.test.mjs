@@ -1,0 +1,44 @@
+/* The end of a process, or of a worker, while a promise's call runs. */
+import { spawnSync } from 'node:child_process';
+import test from 'node:test';
+import { Context, Decoder, Model, Tokenizer } from 'lib3pt';
+import { assert, small } from './support.mjs';
+
+const LIMIT = 20000; // milliseconds, of a process that ends in less than one
+
+const RUNS = `const { Config, Context, Model, Trainer } = require('lib3pt');
+  const context = Context.create({ progress() {} }), model = Model.createSync(Config.preset('3pt-5m'), { seed: 1, context });
+  const trainer = Trainer.createSync(model), ids = new Int32Array(64 * 128);`;
+
+function run(program) {
+  return spawnSync(process.execPath, ['-e', RUNS + program], { encoding: 'utf8', timeout: LIMIT });
+}
+
+for (const [name, end, status, said] of [['exit', 'process.exit(3)', 3, /^$/],
+  ['an exception', "throw new Error('uncaught')", 1, /uncaught/]])
+  test(`${name} ends a process while progress is told`, () => {
+    const { status: got, stdout, stderr } = run(`setTimeout(() => {
+      process.on('exit', () => console.log('last'));
+      ${end}; }, 100); trainer.accumulate(ids, ids, 64, 128).catch(() => {});`);
+    assert.deepEqual([got, stdout], [status, 'last\n']);
+    assert.match(stderr, said);
+  });
+
+test('a worker refuses a promise of a context with a function', () => {
+  const { status, stdout } = run(`const { Worker } = require('node:worker_threads');
+    const worker = new Worker(${'`'}${RUNS.replaceAll('`', '')}
+      trainer.accumulate(ids, ids, 64, 128).catch(error => require('node:worker_threads').parentPort.postMessage(error.message));
+    ${'`'}, { eval: true }); worker.on('message', async text => { console.log(text, await worker.terminate()); });`);
+  assert.equal(status, 0);
+  assert.match(stdout, /^in a worker, a promise .+ is refused/);
+});
+
+test('flags, bytes and texts are what they say', () => {
+  const context = Context.create(), tokenizer = Tokenizer.bytesSync();
+  const decoder = Decoder.createSync(Model.createSync(small(), { seed: 1 }));
+  for (const wrong of ['no', 0, null, {}]) assert.throws(() => context.cancel(wrong), TypeError);
+  assert.throws(() => decoder.feedSync([1], { logits: 'no' }), TypeError);
+  assert.throws(() => tokenizer.decodeSync([1], { bytes: 'no' }), TypeError);
+  for (const wrong of [new Int32Array([65]), new DataView(new ArrayBuffer(1)), 'a\ud800'])
+    assert.throws(() => tokenizer.encodeSync(wrong), TypeError);
+});
