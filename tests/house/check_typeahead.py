@@ -166,23 +166,24 @@ def suggests_at_once(program, work):
     t.leave(0)
 
 
+def is_whole(shown, columns):
+    """The last frame has the status with all of its words, in rows that fit."""
+    frames = [frame for frame in shown.split("\r> ") if "leaves\033" in frame]
+    rows = re.sub(r"\033\[[\d;]*[A-Za-z]", "", frames[-1] if frames else "").split("\n")
+    below = [part.replace("\r", "") for part in rows[1:]]
+    return (" ".join(below) == "Tab takes the grey words, Enter learns the line, Ctrl-D leaves"
+            and all(len(part) < columns for part in below))
+
+
 def widths(program, work):
-    """The status is there whole at any width, in rows that fit; also after the width has changed."""
-    words = "Tab takes the grey words, Enter learns the line, Ctrl-D leaves".split()
+    """The status is there whole at any width, also after it has changed."""
     for columns in (20, 40, 60, 120):
         t = Terminal(program, work, "--state", "narrow", columns=columns)
-        t.wait("leaves\033", f"the help is cut at {columns} columns")
-        for columns in (columns, 30):
-            whole = [frame for frame in t.shown.split("\r> ") if "leaves\033" in frame][-1]
-            rows = re.sub(r"\033\[[\d;]*[A-Za-z]", "", whole).split("\n")
-            below = [part.replace("\r", "") for part in rows[1:]]
-            expect(" ".join(below).split() == words and all(len(part) < columns for part in below),
-                   f"{columns} columns: {below}")
-            if columns != 30:
-                t.shown = ""
-                t.resize(30)
-                os.kill(t.child.pid, signal.SIGWINCH)       # the terminal is not its controlling one
-                t.wait("leaves\033", "it was not drawn again after the width had changed")
+        t.until(lambda shown: is_whole(shown, columns), f"the help is cut at {columns} columns")
+        t.shown = ""
+        t.resize(30)
+        os.kill(t.child.pid, signal.SIGWINCH)       # the terminal is not its controlling one
+        t.until(lambda shown: is_whole(shown, 30), f"it was not drawn again after {columns} columns became 30")
         t.type("\x04")
         t.leave(0)
 

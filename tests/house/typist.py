@@ -51,12 +51,15 @@ class Terminal:
         if select.select([self.main], [], [], 0.1)[0]:
             self.shown += os.read(self.main, 65536).decode("utf-8", "replace")
 
-    def wait(self, pattern, what):
-        """Until it has written what the pattern finds."""
+    def until(self, holds, what):
+        """Until it has written what is looked for: what it draws now may still be of before."""
         end = time.monotonic() + PATIENCE
-        while not re.search(pattern, self.shown) and time.monotonic() < end and self.child.poll() is None:
+        while not holds(self.shown) and time.monotonic() < end and self.child.poll() is None:
             self.read()
-        return expect(re.search(pattern, self.shown), f"{what}: {self.shown[-500:]!r}")
+        return expect(holds(self.shown), f"{what}: {self.shown[-500:]!r}")
+
+    def wait(self, pattern, what):
+        return self.until(lambda shown: re.search(pattern, shown), what)
 
     def leave(self, status):
         """Its end is read while it comes: a terminal's buffer is small."""
