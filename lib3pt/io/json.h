@@ -1,6 +1,10 @@
 /* JSON (RFC 8259), strict and bounded: of integers those of 64 bits, of texts UTF-8 alone, no key
  * twice in an object. json_read.c reads, json.c is what is read and how strings are written. All of
- * a document is one block of the caller's memory; a value is borrowed from it. */
+ * a document is one block of the caller's memory; a value is borrowed from it.
+ *
+ * Of our own because the libraries for it take an allocator for the whole process or none, and what
+ * they do where malloc fails is the host's end or another text. tests/io/test_json.c compares it
+ * with jansson. */
 #ifndef TPTI_IO_JSON_H
 #define TPTI_IO_JSON_H
 
