@@ -6,10 +6,7 @@
 
 #include "io/json_chars.h"
 
-enum {
-  MAX_DEPTH = 64, /* a tokenizer.json has about 8 */
-  PIECE = 1 << 15 /* bytes between two ticks: well under a millisecond */
-};
+enum { MAX_DEPTH = 64 }; /* a tokenizer.json has about 8 */
 
 tpt_status tpti_json_wrong(const tpti_json_source *source, size_t at, const char *reason) {
   size_t line = 1, column = 1;
@@ -58,7 +55,7 @@ tpt_status tpti_json_count_values(tpti_run *run, const tpti_json_source *source,
     step(&c, source);
     if (c.depth > MAX_DEPTH) return refuse(&c, source, "nested levels", MAX_DEPTH);
     if (c.values > source->max_values) return refuse(&c, source, "values", source->max_values);
-    if (!run || c.at - ticked < PIECE) continue;
+    if (!run || c.at - ticked < TPTI_JSON_PIECE) continue;
     if (!tpti_run_tick(run)) return tpti_run_status(run);
     ticked = c.at;
   }

@@ -4,6 +4,8 @@
 
 #include "io/json.h"
 
+enum { TPTI_JSON_PIECE = 1 << 15 }; /* bytes between two ticks: well under a millisecond */
+
 /* TPT_E_FORMAT at the byte `at`, whose line and column are told. */
 tpt_status tpti_json_wrong(const tpti_json_source *source, size_t at, const char *reason);
 

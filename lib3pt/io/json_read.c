@@ -11,8 +11,6 @@
 #include "io/json_keys.h"
 #include "io/json_value.h"
 
-enum { PIECE = 1 << 15 }; /* bytes between two ticks: well under a millisecond */
-
 typedef struct reader {
   const tpti_memory *memory;
   tpti_run *run;
@@ -60,7 +58,7 @@ static tpt_status wanted(const reader *r, const char *what) {
 }
 
 static tpt_status tick(reader *r) {
-  if (r->at - r->ticked < PIECE || !r->run) return TPT_OK;
+  if (r->at - r->ticked < TPTI_JSON_PIECE || !r->run) return TPT_OK;
   r->ticked = r->at;
   return tpti_run_tick(r->run) ? TPT_OK : tpti_run_status(r->run);
 }
@@ -74,9 +72,9 @@ static void skip_space(reader *r) {
 /* Characters that stand for themselves, a piece at most. */
 static tpt_status read_plain(reader *r) {
   const char *from = r->source->text + r->at;
-  size_t most = tpti_least(r->source->length - r->at, PIECE), length = 0;
+  size_t most = tpti_least(r->source->length - r->at, TPTI_JSON_PIECE), length = 0;
   while (length < most && tpti_json_plain(from[length])) length++;
-  if (length == PIECE) length = tpti_utf8_cut(from, length);
+  if (length == TPTI_JSON_PIECE) length = tpti_utf8_cut(from, length);
   size_t valid = tpti_utf8_valid(from, length);
   if (length) memcpy(r->strings, from, valid);
   r->strings += valid;

@@ -36,8 +36,9 @@ impl Model {
     #[doc(alias = "tpt_geometry_dc_profile")]
     pub fn dc_profile(&self, first: usize, count: usize) -> Result<Vec<f32>> {
         let _inside = self.inner.reading()?;
-        let mut values = handle::room::<f32>(count.min(self.inner.dims.max_seq))?; // C refuses more
-                                                                                   // SAFETY: a live handle; const; so many elements; here and below.
+        // C refuses a count that is more.
+        let mut values = handle::room::<f32>(count.min(self.inner.dims.max_seq))?;
+        // SAFETY: a live handle; const; so many elements; here and below.
         handle::call(|| unsafe {
             sys::tpt_geometry_dc_profile(self.as_ptr(), first, values.as_mut_ptr(), count)
         })?;
