@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -95,22 +96,28 @@ class ArgumentTest {
     return type.isPrimitive() || MAY_BE_NULL.contains(type) || type == Config.class && !needs;
   }
 
-  @Test
-  void a_null_is_named() throws Exception {
+  /** Each wanted parameter in turn is the value; said looks at what is thrown and at the parameter's name. */
+  private void refused(Object value, int least, BiPredicate<Method, Class<?>> wanted,
+      BiPredicate<Throwable, String> said) throws IllegalAccessException {
     List<String> wrong = new ArrayList<>();
     int tried = 0;
     for (Method method : methods()) {
       Parameter[] parameters = method.getParameters();
       for (int i = 0; i < parameters.length; i++) {
-        if (mayBeNull(method, parameters[i].getType())) continue;
-        Throwable t = thrown(method, i, null);
+        if (!wanted.test(method, parameters[i].getType())) continue;
+        Throwable t = thrown(method, i, value);
         tried++;
-        boolean named = t instanceof NullPointerException && (parameters[i].getName() + " is null").equals(t.getMessage());
-        if (!named) wrong.add(method + " " + parameters[i].getName() + ": " + t);
+        if (!said.test(t, parameters[i].getName())) wrong.add(method + " " + parameters[i].getName() + ": " + t);
       }
     }
     assertEquals("", String.join("\n", wrong));
-    assertTrue(tried > 50, tried + " parameters");
+    assertTrue(tried > least, tried + " parameters");
+  }
+
+  @Test
+  void a_null_is_named() throws Exception {
+    refused(null, 50, (method, type) -> !mayBeNull(method, type),
+        (t, name) -> t instanceof NullPointerException && (name + " is null").equals(t.getMessage()));
   }
 
   @Test
@@ -122,21 +129,9 @@ class ArgumentTest {
 
   @Test
   void half_a_surrogate_pair_is_refused() throws Exception {
-    List<String> wrong = new ArrayList<>();
-    int tried = 0;
-    for (Method method : methods()) {
-      Parameter[] parameters = method.getParameters();
-      for (int i = 0; i < parameters.length; i++) {
-        if (parameters[i].getType() != String.class) continue;
-        Throwable t = thrown(method, i, HALF);
-        tried++;
-        boolean refused = t instanceof TptException e && e.status() == Status.ARGUMENT
-            && e.getMessage().startsWith(parameters[i].getName() + " has a character that UTF-8 cannot say");
-        if (!refused) wrong.add(method + " " + parameters[i].getName() + ": " + t);
-      }
-    }
-    assertEquals("", String.join("\n", wrong));
-    assertTrue(tried > 10, tried + " parameters");
+    refused(HALF, 10, (method, type) -> type == String.class,
+        (t, name) -> t instanceof TptException e && e.status() == Status.ARGUMENT
+            && e.getMessage().startsWith(name + " has a character that UTF-8 cannot say"));
   }
 
   @Test
