@@ -13,11 +13,12 @@ static void put(tpti_buffer *out, const char *text) { tpti_buffer_append(out, te
 /* ---- values that were read ---- */
 
 static void write_array(tpti_buffer *out, const tpti_json *node) {
-  const char *before = "[";
-  if (tpti_json_count(node) == 0) put(out, before);
-  for (const tpti_json *m = tpti_json_first(node); m; m = tpti_json_after(m), before = ",") {
+  const char *before = "";
+  put(out, "[");
+  for (const tpti_json *m = tpti_json_first(node); m; m = tpti_json_after(m)) {
     put(out, before);
     tpti_write_json(out, m);
+    before = ",";
   }
   put(out, "]");
 }
