@@ -84,3 +84,15 @@ def large(**train):
     """A description whose calls take long."""
     model = dict(vocab_size=512, d_model=384, n_layers=12, n_q_heads=6, n_kv_heads=3, d_ff=1024, max_seq_len=512)
     return lib3pt.Config(model=model, train={"batch": 16, **train})
+
+
+def long_call(context=None):
+    """Takes seconds where nothing ends it."""
+    trainer = lib3pt.Trainer(lib3pt.Model(large(seq_len=512), 1, context=context))
+    return trainer, np.zeros((16, 512), np.int32)
+
+
+def until_ended(trainer, tokens, calls=50):
+    for _ in range(calls):
+        trainer.zero_gradients()
+        trainer.accumulate(tokens, tokens)

@@ -1,0 +1,134 @@
+"""Several threads, and a fork."""
+import os
+import sys
+import threading
+
+import pytest
+from support import long_call, tiny, until_ended
+
+import lib3pt
+from lib3pt._gate import Gate
+
+
+def test_two_decoders_in_two_threads():
+    model = tiny()
+    expected = lib3pt.Decoder(model).feed([1, 2, 3])
+    rows = {}
+
+    def work(name):
+        decoder = lib3pt.Decoder(model)
+        for _ in range(200):
+            decoder.rewind(0)
+            rows[name] = decoder.feed([1, 2, 3])
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (rows[0] == expected).all() and (rows[1] == expected).all()
+
+
+def test_one_object_in_two_threads_is_refused():
+    within, looked = threading.Event(), threading.Event()
+
+    def wait(_share):
+        within.set()
+        looked.wait()
+
+    context = lib3pt.Context()
+    trainer, tokens = long_call(context)
+    optimizer, raised = lib3pt.Optimizer(trainer), []
+    context.set_progress(wait)
+
+    def work():
+        try:
+            until_ended(trainer, tokens)
+        except lib3pt.Error as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        within.wait()
+        for call in (lambda: trainer.forward([1]), optimizer.step, trainer.zero_sum):
+            with pytest.raises(lib3pt.StateError, match="in use by another call"):
+                call()
+        assert "in use" in repr(optimizer)
+        trainer.close()  # the call that runs keeps it
+    finally:
+        context.cancel()
+        looked.set()
+    thread.join()
+    assert isinstance(raised[0], lib3pt.Error) and raised[0].status in (lib3pt.Status.CANCELLED, lib3pt.Status.STATE)
+
+
+def test_other_threads_run_meanwhile():
+    """The interpreter's lock is released. Threads that need not take turns get it only where another one waits or has
+    released it, so the one that cancels comes to its turn in the middle of a call or never."""
+    context = lib3pt.Context(threads=1)
+    trainer, tokens = long_call(context)
+    begin = threading.Event()
+
+    def cancel():
+        begin.wait()
+        context.cancel()
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    turn = sys.getswitchinterval()
+    sys.setswitchinterval(1e6)
+    try:
+        begin.set()
+        with pytest.raises(lib3pt.CancelledError):
+            until_ended(trainer, tokens, calls=3)
+    finally:
+        sys.setswitchinterval(turn)
+        thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork")
+def test_fork():
+    context = lib3pt.Context(threads=2)
+    model = tiny(context)
+    decoder, trainer = lib3pt.Decoder(model), lib3pt.Trainer(model)
+    loss = trainer.accumulate([1, 2, 3], [2, 3, 4])
+    expected = decoder.feed([1, 2, 3])
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            decoder.rewind(0)
+            trainer.zero_gradients()
+            good = (decoder.feed([1, 2, 3]) == expected).all() and trainer.accumulate([1, 2, 3], [2, 3, 4]) == loss
+            good = good and (lib3pt.Decoder(tiny()).feed([1, 2, 3]) == expected).all()
+            decoder.close(), trainer.close(), model.close(), context.close()
+            status = 0 if good else 2
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    decoder.rewind(0)
+    assert (decoder.feed([1, 2, 3]) == expected).all()
+
+
+def test_a_gate_lets_readers_in_together_and_a_writer_alone():
+    gate = Gate()
+    gate.enter(1, False)
+    gate.enter(2, False)
+    with pytest.raises(lib3pt.StateError):
+        gate.enter(3, True)
+    gate.leave(1)
+    with pytest.raises(lib3pt.StateError):
+        gate.enter(3, True)
+    gate.leave(3)
+    gate.leave(2)
+    gate.enter(3, True)
+    for exclusive in False, True:
+        with pytest.raises(lib3pt.StateError):
+            gate.enter(4, exclusive)
+    gate.leave(4)
+    with pytest.raises(lib3pt.StateError):
+        gate.enter(4, True)
+    gate.leave(3)
+    gate.enter(4, True)
