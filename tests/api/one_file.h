@@ -1,4 +1,4 @@
-/* One file of a test's own, and files read and written whole. */
+/* One file of a test's own. */
 #ifndef TPTI_TESTS_API_ONE_FILE_H
 #define TPTI_TESTS_API_ONE_FILE_H
 
@@ -18,25 +18,5 @@ static inline void make_path(void) {
 }
 
 static inline void remove_path(void) { remove(path); }
-
-static inline unsigned char *read_file(const char *name, size_t *length) {
-  FILE *file = fopen(name, "rb");
-  ck_assert_ptr_nonnull(file);
-  fseek(file, 0, SEEK_END);
-  *length = (size_t)ftell(file);
-  rewind(file);
-  unsigned char *data = malloc(*length + 1);
-  ck_assert_ptr_nonnull(data);
-  ck_assert_uint_eq(fread(data, 1, *length, file), *length);
-  fclose(file);
-  return data;
-}
-
-static inline void write_file(const char *name, const unsigned char *data, size_t length) {
-  FILE *file = fopen(name, "wb");
-  ck_assert_ptr_nonnull(file);
-  ck_assert_uint_eq(fwrite(data, 1, length, file), length);
-  ck_assert_int_eq(fclose(file), 0);
-}
 
 #endif

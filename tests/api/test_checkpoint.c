@@ -2,6 +2,7 @@
  * load changes all or nothing. */
 #include "api/one_file.h"
 #include "api/session.h"
+#include "support/file.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -67,7 +68,8 @@ START_TEST(resumed_in_another_process) {
   run_self("first", path, parts);
   run_self("rest", path, parts);
   run_self("whole", path, whole);
-  unsigned char *want = read_file(whole, &want_length), *got = read_file(parts, &got_length);
+  unsigned char *want = tpti_test_read_file(whole, &want_length),
+                *got = tpti_test_read_file(parts, &got_length);
   ck_assert_uint_eq(got_length, want_length);
   ck_assert(memcmp(got, want, want_length) == 0);
   remove(parts);

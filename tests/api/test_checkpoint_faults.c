@@ -1,6 +1,7 @@
 /* Checkpoints that cannot be loaded or saved: every handle and file stays as it was. */
 #include "api/one_file.h"
 #include "api/session.h"
+#include "support/file.h"
 
 /* Everything that a load might change. */
 typedef struct facts {
@@ -35,7 +36,7 @@ static void same_facts(session *s, const facts *want) {
 static void refuse_file(session *s, const facts *before, const unsigned char *data, size_t length) {
   unsigned char user[8] = "unmoved";
   size_t size = 77;
-  write_file(path, data, length);
+  tpti_test_write_file(path, data, length);
   tpt_status status = tpt_checkpoint_load(s->trainer, s->optimizer, path, user, sizeof user, &size);
   ck_assert_msg(status == TPT_E_FORMAT || status == TPT_E_CONFIG, "%zu bytes: %s: %s", length,
                 tpt_status_name(status), tpt_error_message());
@@ -49,7 +50,7 @@ START_TEST(truncated_files) {
   size_t length;
   train_step(&s, 1);
   ok(tpt_checkpoint_save(s.trainer, s.optimizer, path, "12345678", 8));
-  unsigned char *data = read_file(path, &length);
+  unsigned char *data = tpti_test_read_file(path, &length);
   session other = start("");
   train_step(&other, 5);
   train_step(&other, 6);
@@ -81,7 +82,7 @@ START_TEST(corrupt_files) {
   size_t length;
   train_step(&s, 1);
   ok(tpt_checkpoint_save(s.trainer, s.optimizer, path, "12345678", 8));
-  unsigned char *data = read_file(path, &length);
+  unsigned char *data = tpti_test_read_file(path, &length);
   facts before = facts_of(&s);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     unsigned char *at = memmem(data, length, words[i], strlen(words[i]));
@@ -90,7 +91,7 @@ START_TEST(corrupt_files) {
     refuse_file(&s, &before, data, length);
     at[strlen(words[i]) - 1] ^= 1;
   }
-  write_file(path, data, length);
+  tpti_test_write_file(path, data, length);
   ok(tpt_checkpoint_load(s.trainer, s.optimizer, path, NULL, 0, NULL));
   free(before.image);
   free(before.gradients);
@@ -138,14 +139,14 @@ START_TEST(values_out_of_bounds) {
   size_t length;
   train_step(&s, 1);
   ok(tpt_checkpoint_save(s.trainer, s.optimizer, path, NULL, 0));
-  unsigned char *data = read_file(path, &length);
+  unsigned char *data = tpti_test_read_file(path, &length);
   unsigned char *other = edited(data, &length, values[_i].old, values[_i].new);
   facts before = facts_of(&s);
   if (values[_i].word) {
     refuse_file(&s, &before, other, length);
     refused(s.trainer, TPT_E_FORMAT, TPT_E_FORMAT, values[_i].word);
   } else {
-    write_file(path, other, length);
+    tpti_test_write_file(path, other, length);
     ok(tpt_checkpoint_load(s.trainer, s.optimizer, path, NULL, 0, NULL));
   }
   free(before.image);
@@ -162,7 +163,7 @@ START_TEST(cancelled) {
   size_t length, again, size = 77;
   train_step(&s, 1);
   ok(tpt_checkpoint_save(s.trainer, s.optimizer, path, NULL, 0));
-  unsigned char *old = read_file(path, &length);
+  unsigned char *old = tpti_test_read_file(path, &length);
   train_step(&s, 2);
   facts before = facts_of(&s);
   ok(tpt_context_cancel(s.context, 1));
@@ -173,7 +174,7 @@ START_TEST(cancelled) {
   ok(tpt_context_cancel(s.context, 0));
   ck_assert_uint_eq(size, 77);
   same_facts(&s, &before);
-  unsigned char *now = read_file(path, &again);
+  unsigned char *now = tpti_test_read_file(path, &again);
   ck_assert(again == length && memcmp(old, now, length) == 0);
   free(before.image);
   free(before.gradients);

@@ -1,6 +1,6 @@
 /* Decoders: one token at a time, in chunks and in one forward pass give the same logits; what a
  * failure leaves; positions and copies. */
-#include "api/session.h"
+#include "api/decoding.h"
 
 #define LIST "[1, .5, -.25, 0, 2, .5, .4, .3, .2, .1, 0, -1, -2, .125, 3, .7, 9]"
 
@@ -23,32 +23,6 @@ enum { VARIANTS = sizeof variants / sizeof *variants };
 
 /* Relative to the norm: against the full forward pass, and of a folded model. */
 static const double STEPS = 3e-6, FOLDED = 1e-5;
-
-static tpt_decoder *decoder_of(const tpt_model *model, size_t room) {
-  tpt_decoder *decoder;
-  ok(tpt_decoder_create(model, room, &decoder));
-  return decoder;
-}
-
-static size_t position_of(const tpt_decoder *decoder) {
-  size_t position = 999;
-  ok(tpt_decoder_position(decoder, &position));
-  return position;
-}
-
-/* Train a little, so that gains, angles and a learned profile are not what they start as. */
-static session trained(const char *settings) {
-  session s = start(settings);
-  for (uint64_t i = 0; i < 4; i++) train_step(&s, i);
-  return s;
-}
-
-static void full_forward(session *s, float *all) {
-  const float *logits;
-  ok(tpt_trainer_forward(s->trainer, s->tokens, 1, MOST));
-  ok(tpt_trainer_logits(s->trainer, &logits));
-  memcpy(all, logits, MOST * V * sizeof *all);
-}
 
 /* Feeds MOST tokens, `chunk` at a time; the logits after each chunk against the full forward. */
 static void compare(const session *s, const tpt_model *model, size_t chunk, const float *all,

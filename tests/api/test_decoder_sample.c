@@ -1,33 +1,7 @@
 /* Scores and samples of a decoder. */
-#include "api/session.h"
+#include "api/decoding.h"
 
 #include <math.h>
-
-static tpt_decoder *decoder_of(const tpt_model *model, size_t room) {
-  tpt_decoder *decoder;
-  ok(tpt_decoder_create(model, room, &decoder));
-  return decoder;
-}
-
-static size_t position_of(const tpt_decoder *decoder) {
-  size_t position = 999;
-  ok(tpt_decoder_position(decoder, &position));
-  return position;
-}
-
-/* Train a little, so that gains, angles and a learned profile are not what they start as. */
-static session trained(const char *settings) {
-  session s = start(settings);
-  for (uint64_t i = 0; i < 4; i++) train_step(&s, i);
-  return s;
-}
-
-static void full_forward(session *s, float *all) {
-  const float *logits;
-  ok(tpt_trainer_forward(s->trainer, s->tokens, 1, MOST));
-  ok(tpt_trainer_logits(s->trainer, &logits));
-  memcpy(all, logits, MOST * V * sizeof *all);
-}
 
 static double log_share(const float *logits, int32_t token) {
   double sum = 0;

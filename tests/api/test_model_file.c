@@ -1,5 +1,6 @@
 /* Models in files: there and back, whole or not at all. */
 #include "api/session.h"
+#include "support/file.h"
 #include "support/folder.h"
 
 #include <signal.h>
@@ -21,19 +22,6 @@ static void remove_folder(void) { tpti_test_remove_folder(folder); }
 
 static size_t files(void) { return tpti_test_entries(folder); }
 
-static unsigned char *read_file(size_t *length) {
-  FILE *file = fopen(path, "rb");
-  ck_assert_ptr_nonnull(file);
-  fseek(file, 0, SEEK_END);
-  *length = (size_t)ftell(file);
-  rewind(file);
-  unsigned char *data = malloc(*length + 1);
-  ck_assert_ptr_nonnull(data);
-  ck_assert_uint_eq(fread(data, 1, *length, file), *length);
-  fclose(file);
-  return data;
-}
-
 START_TEST(there_and_back) {
   session s = start("model.dc.profile=learned; train.lr=0.125; model.rotation.schedule=[1, 0.1]");
   train_step(&s, 1), train_step(&s, 2);
@@ -41,7 +29,7 @@ START_TEST(there_and_back) {
   unsigned char *memory = image_of(s.model, &memory_length);
   tpt_model *loaded;
   ok(tpt_model_save(s.model, path));
-  unsigned char *file = read_file(&length);
+  unsigned char *file = tpti_test_read_file(path, &length);
   ck_assert(length == memory_length && memcmp(file, memory, length) == 0);
   ok(tpt_model_load(s.context, path, NULL, &loaded));
   ck_assert(same_model_bytes(loaded, s.model));
@@ -81,17 +69,17 @@ START_TEST(a_failed_save_leaves_the_old_file) {
   session s = start("");
   size_t length, again;
   ok(tpt_model_save(s.model, path));
-  unsigned char *old = read_file(&length);
+  unsigned char *old = tpti_test_read_file(path, &length);
   train_step(&s, 1), train_step(&s, 2);
   ok(tpt_context_cancel(s.context, 1));
   refused(s.model, tpt_model_save(s.model, path), TPT_E_CANCELLED, "cancel");
   ok(tpt_context_cancel(s.context, 0));
-  unsigned char *now = read_file(&again);
+  unsigned char *now = tpti_test_read_file(path, &again);
   ck_assert(length == again && memcmp(old, now, length) == 0);
   ck_assert_uint_eq(files(), 1);
   free(now);
   ok(tpt_model_save(s.model, path));
-  now = read_file(&again);
+  now = tpti_test_read_file(path, &again);
   ck_assert(length == again && memcmp(old, now, length) != 0);
   free(old);
   free(now);
@@ -105,7 +93,7 @@ START_TEST(the_system_refuses) {
   size_t length, again;
   tpt_model *model = s.model;
   ok(tpt_model_save(s.model, path));
-  unsigned char *old = read_file(&length);
+  unsigned char *old = tpti_test_read_file(path, &length);
   train_step(&s, 1), train_step(&s, 2);
   struct rlimit before, little;
   void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
@@ -117,7 +105,7 @@ START_TEST(the_system_refuses) {
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, handler);
   refused(s.model, full, TPT_E_IO, path);
-  unsigned char *now = read_file(&again);
+  unsigned char *now = tpti_test_read_file(path, &again);
   ck_assert(length == again && memcmp(old, now, length) == 0);
   ck_assert_uint_eq(files(), 1);
   ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);

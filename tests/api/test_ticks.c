@@ -1,10 +1,11 @@
 /* How often long calls look at the clock, and what a stop at each look leaves. The clock is this
  * program's own: at each look 6 ms have gone by, so that progress is called whenever it could be,
  * and nothing depends on the machine. One thread. */
+#include "api/one_file.h"
 #include "api/session.h"
+#include "support/file.h"
 
 #include <time.h>
-#include <unistd.h>
 
 /* In place of the C library's. */
 int clock_gettime(clockid_t clock, struct timespec *now) {
@@ -17,15 +18,6 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
 }
 
 #define WIDE "model.vocab_size=1500; model.d_model=48; model.d_ff=64"
-
-static char path[] = "/tmp/3pt-test-XXXXXX";
-
-static void make_path(void) {
-  strcpy(path, "/tmp/3pt-test-XXXXXX");
-  int file = mkstemp(path);
-  ck_assert_int_ge(file, 0);
-  close(file);
-}
 
 static session start_alone(const char *settings) {
   tpt_context *context;
@@ -45,17 +37,8 @@ static unsigned char *state_of(session *s, size_t *length) {
   ck_assert_int_ge(file, 0);
   ok(tpt_checkpoint_save(s->trainer, s->optimizer, other, NULL, 0));
   close(file);
-  FILE *stream = fopen(other, "rb");
-  ck_assert_ptr_nonnull(stream);
-  fseek(stream, 0, SEEK_END);
-  long size = ftell(stream);
-  rewind(stream);
-  unsigned char *bytes = malloc((size_t)size);
-  ck_assert_ptr_nonnull(bytes);
-  ck_assert_uint_eq(fread(bytes, 1, (size_t)size, stream), (size_t)size);
-  fclose(stream);
+  unsigned char *bytes = tpti_test_read_file(other, length);
   remove(other);
-  *length = (size_t)size;
   return bytes;
 }
 

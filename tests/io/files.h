@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/file.h"
 #include "support/folder.h"
 
 static char folder[64];
@@ -32,19 +33,10 @@ static inline size_t files_in_folder(void) { return tpti_test_entries(folder); }
 
 static inline void remove_folder(void) { tpti_test_remove_folder(folder); }
 
-static inline void put_file(const char *path, const void *data, size_t bytes) {
-  FILE *file = fopen(path, "wb");
-  ck_assert_ptr_nonnull(file);
-  ck_assert_uint_eq(fwrite(data, 1, bytes, file), bytes);
-  ck_assert_int_eq(fclose(file), 0);
-}
-
 static inline void check_file(const char *path, const void *data, size_t bytes) {
-  char *got = malloc(bytes + 2);
-  FILE *file = fopen(path, "rb");
-  ck_assert_ptr_nonnull(file);
-  ck_assert_uint_eq(fread(got, 1, bytes + 1, file), bytes);
-  fclose(file);
+  size_t length;
+  unsigned char *got = tpti_test_read_file(path, &length);
+  ck_assert_uint_eq(length, bytes);
   ck_assert_mem_eq(got, data, bytes);
   free(got);
 }

@@ -9,7 +9,7 @@
 
 START_TEST(reads_at_an_offset) {
   const char *path = in_folder("a");
-  put_file(path, "0123456789", 10);
+  tpti_test_write_file(path, "0123456789", 10);
   tpti_file file;
   char got[4] = "";
   ck_assert_int_eq(tpti_file_open(path, &file), TPT_OK);
@@ -24,7 +24,7 @@ END_TEST
 
 START_TEST(short_file_is_a_format_error) {
   const char *path = in_folder("a");
-  put_file(path, "0123456789", 10);
+  tpti_test_write_file(path, "0123456789", 10);
   tpti_file file;
   char got[8];
   ck_assert_int_eq(tpti_file_open(path, &file), TPT_OK);
@@ -32,7 +32,7 @@ START_TEST(short_file_is_a_format_error) {
   ck_assert_message("ends at byte 10");
   ck_assert_message(path);
   ck_assert_int_eq(tpti_file_read(&file, path, UINT64_MAX - 1, got, 4), TPT_E_FORMAT);
-  put_file(path, "01", 2); /* cut while it is open */
+  tpti_test_write_file(path, "01", 2); /* cut while it is open */
   ck_assert_int_eq(tpti_file_read(&file, path, 0, got, 4), TPT_E_FORMAT);
   tpti_file_close(&file);
 }
@@ -56,7 +56,7 @@ END_TEST
 
 START_TEST(descriptor_is_not_inherited) {
   const char *path = in_folder("a");
-  put_file(path, "", 0);
+  tpti_test_write_file(path, "", 0);
   tpti_file file;
   ck_assert_int_eq(tpti_file_open(path, &file), TPT_OK);
   ck_assert_int_ne(fcntl(file.descriptor, F_GETFD) & FD_CLOEXEC, 0);
@@ -66,7 +66,7 @@ END_TEST
 
 START_TEST(slurp_appends_and_has_a_limit) {
   const char *path = in_folder("a");
-  put_file(path, "0123456789", 10);
+  tpti_test_write_file(path, "0123456789", 10);
   tpti_buffer text;
   tpti_buffer_init(&text, &tpti_memory_default);
   ck_assert(tpti_buffer_append(&text, "x", 1));
@@ -82,7 +82,7 @@ END_TEST
 
 START_TEST(slurp_of_nothing) {
   const char *path = in_folder("a");
-  put_file(path, "", 0);
+  tpti_test_write_file(path, "", 0);
   tpti_buffer text;
   tpti_buffer_init(&text, &tpti_memory_default);
   ck_assert_int_eq(tpti_file_slurp(path, 0, TPTI_WANT_TEXT, &text), TPT_OK);
@@ -93,7 +93,7 @@ END_TEST
 
 START_TEST(slurp_without_memory) {
   const char *path = in_folder("a");
-  put_file(path, "0123456789", 10);
+  tpti_test_write_file(path, "0123456789", 10);
   tpti_test_allocator a;
   tpti_test_allocator_init(&a);
   tpti_test_allocator_fail_at(&a, 1);

@@ -208,7 +208,7 @@ static void check_dtype(const char *dtype, size_t width, const void *one, float 
   memset(data, 0, COUNT * width);
   memcpy(data + (COUNT - 1) * width, one, width);
   memcpy(data, one, width);
-  put_file(in_folder("a"), bytes, 8 + (size_t)length + COUNT * width);
+  tpti_test_write_file(in_folder("a"), bytes, 8 + (size_t)length + COUNT * width);
   tpti_file file;
   tpti_safetensors *tensors;
   static float values[COUNT + 1];
@@ -267,7 +267,7 @@ END_TEST
 
 START_TEST(file_cut_while_in_use) {
   image whole = small_image();
-  put_file(in_folder("a"), whole.bytes, whole.size);
+  tpti_test_write_file(in_folder("a"), whole.bytes, whole.size);
   tpti_file file;
   tpti_safetensors *tensors;
   float values[3];
@@ -320,7 +320,7 @@ static size_t first_wrong(const float *values) {
 static void read_large(const char *dtype, size_t width, int32_t threads) {
   size_t size;
   char *bytes = large_image(dtype, width, &size);
-  put_file(in_folder("a"), bytes, size);
+  tpti_test_write_file(in_folder("a"), bytes, size);
   tpti_run *run = tpti_test_run(threads);
   float *values = malloc((MANY + 1) * sizeof *values);
   values[MANY] = 77;

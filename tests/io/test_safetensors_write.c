@@ -162,7 +162,7 @@ static tpt_status write_large(const char *path, tpti_run *run) {
 
 START_TEST(failed_write_leaves_the_old_file) {
   const char *path = in_folder("a");
-  put_file(path, "old", 3);
+  tpti_test_write_file(path, "old", 3);
   signal(SIGXFSZ, SIG_IGN);
   struct rlimit before, small;
   ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -9,7 +9,7 @@ START_TEST(sixteen_bits) {
   const uint16_t ids[] = {0, 1, 32767, 32768, 65535};
   for (size_t i = 0; i < 2; i++) {
     const char *path = in_folder(names[i]);
-    put_file(path, ids, sizeof ids);
+    tpti_test_write_file(path, ids, sizeof ids);
     tpti_tokens tokens;
     int32_t got[6] = {[5] = -7};
     ck_assert_int_eq(tpti_tokens_open(path, &tokens), TPT_OK);
@@ -27,7 +27,7 @@ END_TEST
 
 START_TEST(thirty_two_bits) {
   const uint32_t ids[] = {70000, 0x7fffffff, 0x80000000, 3};
-  put_file(in_folder("a.u32"), ids, sizeof ids);
+  tpti_test_write_file(in_folder("a.u32"), ids, sizeof ids);
   tpti_tokens tokens;
   int32_t got[4];
   ck_assert_int_eq(tpti_tokens_open(in_folder("a.u32"), &tokens), TPT_OK);
@@ -47,20 +47,20 @@ START_TEST(names_and_sizes_that_are_refused) {
   static const char *const names[] = {"a.txt", "a", "u16", "a.u16.gz", "a.U16"};
   tpti_tokens tokens;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    put_file(in_folder(names[i]), "1234", 4);
+    tpti_test_write_file(in_folder(names[i]), "1234", 4);
     ck_assert_int_eq(tpti_tokens_open(in_folder(names[i]), &tokens), TPT_E_FORMAT);
     ck_assert_message(".u16, .bin or .u32");
   }
-  put_file(in_folder("a.safetensors"), "\2\0\0\0\0\0\0\0{}", 10);
+  tpti_test_write_file(in_folder("a.safetensors"), "\2\0\0\0\0\0\0\0{}", 10);
   ck_assert_int_eq(tpti_tokens_open(in_folder("a.safetensors"), &tokens), TPT_E_FORMAT);
   ck_assert_message("; a token file is wanted, this looks like a safetensors file: ");
   ck_assert_int_eq(tokens.file.descriptor, -1);
   ck_assert_int_eq(tpti_tokens_open(in_folder("absent.txt"), &tokens), TPT_E_FORMAT);
   ck_assert_message(".u16, .bin or .u32: ");
-  put_file(in_folder("odd.u16"), "123", 3);
+  tpti_test_write_file(in_folder("odd.u16"), "123", 3);
   ck_assert_int_eq(tpti_tokens_open(in_folder("odd.u16"), &tokens), TPT_E_FORMAT);
   ck_assert_message("3 bytes");
-  put_file(in_folder("odd.u32"), "123456", 6);
+  tpti_test_write_file(in_folder("odd.u32"), "123456", 6);
   ck_assert_int_eq(tpti_tokens_open(in_folder("odd.u32"), &tokens), TPT_E_FORMAT);
   ck_assert_int_eq(tpti_tokens_open(in_folder("absent.u32"), &tokens), TPT_E_IO);
   ck_assert_int_eq(tokens.file.descriptor, -1);
@@ -68,7 +68,7 @@ START_TEST(names_and_sizes_that_are_refused) {
 END_TEST
 
 START_TEST(empty_file_has_no_tokens) {
-  put_file(in_folder("a.bin"), "", 0);
+  tpti_test_write_file(in_folder("a.bin"), "", 0);
   tpti_tokens tokens;
   int32_t got = 5;
   ck_assert_int_eq(tpti_tokens_open(in_folder("a.bin"), &tokens), TPT_OK);
@@ -81,7 +81,7 @@ START_TEST(empty_file_has_no_tokens) {
 END_TEST
 
 START_TEST(ranges_are_checked_without_overflow) {
-  put_file(in_folder("a.bin"), "12345678", 8);
+  tpti_test_write_file(in_folder("a.bin"), "12345678", 8);
   tpti_tokens tokens;
   int32_t got[4];
   ck_assert_int_eq(tpti_tokens_open(in_folder("a.bin"), &tokens), TPT_OK);
@@ -96,7 +96,7 @@ END_TEST
 
 START_TEST(file_cut_while_in_use) {
   const char *path = in_folder("a.bin");
-  put_file(path, "12345678", 8);
+  tpti_test_write_file(path, "12345678", 8);
   tpti_tokens tokens;
   int32_t got[4];
   ck_assert_int_eq(tpti_tokens_open(path, &tokens), TPT_OK);

@@ -43,7 +43,7 @@ END_TEST
 
 START_TEST(abandon_leaves_the_old_file) {
   const char *path = in_folder("old");
-  put_file(path, "old", 3);
+  tpti_test_write_file(path, "old", 3);
   tpti_writer *writer;
   ck_assert_int_eq(tpti_writer_open(path, &tpti_memory_default, &writer), TPT_OK);
   ck_assert_int_eq(tpti_writer_append(writer, "new one", 7), TPT_OK);
@@ -58,7 +58,7 @@ END_TEST
 
 START_TEST(mode_is_kept_or_of_the_umask) {
   const char *old = in_folder("old"), *new = in_folder("new");
-  put_file(old, "old", 3);
+  tpti_test_write_file(old, "old", 3);
   ck_assert_int_eq(chmod(old, 0642), 0);
   umask(027);
   ck_assert_int_eq(save(old, "a", 1), TPT_OK);
@@ -70,7 +70,7 @@ END_TEST
 
 START_TEST(links_are_followed) {
   const char *file = in_folder("file"), *link = in_folder("link"), *loose = in_folder("loose");
-  put_file(file, "old", 3);
+  tpti_test_write_file(file, "old", 3);
   ck_assert_int_eq(symlink("file", link), 0);
   ck_assert_int_eq(symlink("nothing", loose), 0);
   ck_assert_int_eq(save(link, "new", 3), TPT_OK);
@@ -99,7 +99,7 @@ START_TEST(targets_that_are_refused) {
               {"pipe", "no regular"}};
   ck_assert_int_eq(mkdir(in_folder("sub"), 0700), 0);
   ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0);
-  put_file(in_folder("file"), "x", 1);
+  tpti_test_write_file(in_folder("file"), "x", 1);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const char *path = in_folder(rows[i].name);
     ck_assert_msg(save(path, "a", 1) == TPT_E_IO, "%s", rows[i].name);
@@ -140,7 +140,7 @@ END_TEST
 /* A full disk, as a limit of the process: the first write is short, the next one fails. */
 START_TEST(failed_write_leaves_nothing) {
   const char *path = in_folder("old");
-  put_file(path, "old", 3);
+  tpti_test_write_file(path, "old", 3);
   signal(SIGXFSZ, SIG_IGN);
   struct rlimit before, small;
   ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -176,7 +176,7 @@ END_TEST
 /* Root may do anything: it becomes nobody meanwhile. */
 START_TEST(permissions_are_respected) {
   const char *locked = in_folder("locked");
-  put_file(locked, "old", 3);
+  tpti_test_write_file(locked, "old", 3);
   ck_assert_int_eq(chmod(locked, 0444), 0);
   ck_assert_int_eq(chmod(folder, 0777), 0);
   uid_t user = geteuid();

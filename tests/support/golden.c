@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/file.h"
+
 struct tpti_golden {
   json_t *header;
   json_t *oracle; /* the case's description */
@@ -26,21 +28,6 @@ static const char *const CASES[] = {
 
 const char *tpti_golden_case(size_t index) {
   return index < sizeof CASES / sizeof CASES[0] ? CASES[index] : NULL;
-}
-
-static unsigned char *slurp(const char *path, size_t *size) {
-  FILE *file = fopen(path, "rb");
-  ck_assert_msg(file != NULL, "%s cannot be opened", path);
-  ck_assert_int_eq(fseek(file, 0, SEEK_END), 0);
-  long end = ftell(file);
-  ck_assert_msg(end > 8, "%s is too short", path);
-  rewind(file);
-  unsigned char *data = malloc((size_t)end);
-  ck_assert_ptr_nonnull(data);
-  ck_assert_uint_eq(fread(data, 1, (size_t)end, file), (size_t)end);
-  fclose(file);
-  *size = (size_t)end;
-  return data;
 }
 
 /* One value of the file as a double; width 4 of another kind than F32 is I32. */
@@ -103,7 +90,8 @@ tpti_golden *tpti_golden_open(const char *name) {
   snprintf(path, sizeof path, strchr(name, '/') ? "%s%s" : "%s/%s.safetensors",
            strchr(name, '/') ? name : TPTI_TEST_GOLDEN, strchr(name, '/') ? "" : name);
   size_t size;
-  unsigned char *file = slurp(path, &size);
+  unsigned char *file = tpti_test_read_file(path, &size);
+  ck_assert_msg(size > 8, "%s is too short", path);
   uint64_t header_size = 0;
   for (int i = 7; i >= 0; i--) header_size = header_size << 8 | file[i];
   ck_assert_msg(header_size < size - 8, "%s: header of %zu bytes", path, (size_t)header_size);
