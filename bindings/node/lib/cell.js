@@ -5,6 +5,7 @@
 'use strict';
 const { native } = require('./native.js');
 const { HandleError } = require('./errors.js');
+const exit = require('./exit.js');
 
 class Cell {
   constructor(kind, address, parent = null) {
@@ -25,6 +26,7 @@ class Cell {
     this.idle = new Promise(resolve => (this.resolveIdle = resolve)); // closed, and no call uses it
     this.gone = new Promise(resolve => (this.resolveGone = resolve)); // given back to the library
     if (this.context && this.context !== this) this.context.children++;
+    exit.opened(this);
   }
 
   close() {
@@ -39,6 +41,7 @@ class Cell {
     this.resolveIdle();
     if (this.children || this.views) return;
     this.destroyed = true;
+    exit.gone(this);
     native()[`tpt_${this.kind}_destroy`](this.address);
     this.resolveGone();
     if (!this.context || this.context === this) return;

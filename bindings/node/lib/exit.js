@@ -1,5 +1,8 @@
-/* The end of the process while promises' calls run. Node waits for its threads: a call is cancelled, so that the
- * wait is short. One that waits for a function of JavaScript would never end: then the process ends at once. */
+/* The end of the process, or of a worker.
+ *
+ * While promises' calls run: Node waits for its threads, so a call is cancelled to make the wait short. One that waits
+ * for a function of JavaScript would never end: then the process ends at once.
+ * In a worker: nothing is collected at its end, so what is still open is closed. */
 'use strict';
 const { writeSync } = require('node:fs');
 const { inspect } = require('node:util');
@@ -45,4 +48,20 @@ function ended(run) {
   if (runs.size === 0) process.off('exit', atExit).off('uncaughtExceptionMonitor', onUncaught);
 }
 
-module.exports = { began, ended };
+const open = new Set(); // cells of a worker
+
+function closeAll() {
+  for (const cell of open) cell.close();
+}
+
+function opened(cell) {
+  if (isMainThread) return;
+  if (open.size === 0) process.on('exit', closeAll);
+  open.add(cell);
+}
+
+function gone(cell) {
+  if (open.delete(cell) && open.size === 0) process.off('exit', closeAll);
+}
+
+module.exports = { began, ended, opened, gone };

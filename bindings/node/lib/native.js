@@ -46,7 +46,9 @@ setStack();
 function open() {
   const { file, why } = whereToLook();
   try {
-    return koffi.load(file);
+    const library = koffi.load(file);
+    neverUnload(file);
+    return library;
   } catch (error) {
     throw new Error(`cannot load lib3pt: looked for ${file}, ${why} (${error.message}); install lib3pt ` +
       `${declared.version[0]}.x, or set LIB3PT_LIBRARY to the path of ${declared.soname}`);
@@ -76,6 +78,14 @@ function load() {
   checkVersion(library);
   return Object.fromEntries(Object.entries(declared.functions)
     .map(([name, [result, types]]) => [name, library.func(name, result, types)]));
+}
+
+/* RTLD_LAZY with RTLD_NODELETE: koffi unloads at the end of a process or worker what it has loaded, and threads of
+ * handles that were never closed may still be in the library's code. */
+const STAYS = 1 | (process.platform === 'darwin' ? 0x80 : 0x1000);
+
+function neverUnload(file) {
+  koffi.load(null).func('dlopen', 'void *', ['str', 'int'])(file, STAYS);
 }
 
 /* All functions by name. The first use loads the library. */

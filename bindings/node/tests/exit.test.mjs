@@ -1,5 +1,6 @@
 /* The end of a process, or of a worker, while a promise's call runs. */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import test from 'node:test';
 import { Context, Decoder, Model, Tokenizer } from 'lib3pt';
 import { assert, small } from './support.mjs';
@@ -31,6 +32,37 @@ test('a worker refuses a promise of a context with a function', () => {
     ${'`'}, { eval: true }); worker.on('message', async text => { console.log(text, await worker.terminate()); });`);
   assert.equal(status, 0);
   assert.match(stdout, /^in a worker, a promise .+ is refused/);
+});
+
+/* Little work: the library's threads have hardly begun to run when Node unloads what koffi has loaded. */
+const LEFT_OPEN = `const { Config, Context, Decoder, Model } = require('lib3pt');
+  const config = Config.parse('model: {vocab_size: 256, d_model: 48, n_layers: 2, n_q_heads: 6, n_kv_heads: 3, ' +
+    'd_ff: 96, max_seq_len: 40}');
+  const model = Model.createSync(config, { context: Context.create({ threads: 3 }) });
+  Decoder.createSync(model).feedSync([1, 2, 3, 4, 5, 6, 7, 8]);`;
+
+function worker(program) {
+  return `await new Promise((resolve, reject) => new (require('node:worker_threads').Worker)(${JSON.stringify(program)},
+    { eval: true }).on('exit', resolve).on('error', reject));`;
+}
+
+test('a process and its workers end with handles that nobody closed', () => {
+  for (const program of [LEFT_OPEN, `(async () => { ${worker(LEFT_OPEN)} })();`])
+    for (let i = 0; i < 8; i++) {
+      const { status, signal } = spawnSync(process.execPath, ['-e', program], { timeout: LIMIT });
+      assert.deepEqual([status, signal], [0, null]);
+    }
+});
+
+test('what a worker left open is closed at its end', { skip: existsSync('/proc/self/task') ? false : 'no /proc' }, () => {
+  const { status, stdout } = run(`(async () => {
+    const threads = () => require('node:fs').readdirSync('/proc/self/task').length;
+    ${worker(LEFT_OPEN)}
+    const before = threads();
+    for (let i = 0; i < 4; i++) ${worker(LEFT_OPEN)}
+    console.log(threads() - before);
+  })();`);
+  assert.deepEqual([status, stdout], [0, '0\n']);
 });
 
 test('flags, bytes and texts are what they say', () => {
