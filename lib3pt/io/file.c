@@ -18,9 +18,9 @@ enum { PIECE = 1 << 30 };
  * strerrordesc_np needs no buffer, no lock and no locale. */
 tpt_status tpti_fail_system(const char *action, const char *path) {
   int error = errno;
-  const char *reason = strerrordesc_np(error);
-  if (!reason) return tpti_fail(TPT_E_IO, "cannot %s (error %d): %s", action, error, path);
-  return tpti_fail(TPT_E_IO, "cannot %s (%s): %s", action, reason, path);
+  const char *reason = strerrordesc_np(error), *name = *path ? path : "the path is empty";
+  if (!reason) return tpti_fail(TPT_E_IO, "cannot %s (error %d): %s", action, error, name);
+  return tpti_fail(TPT_E_IO, "cannot %s (%s): %s", action, reason, name);
 }
 
 /* Without O_NONBLOCK a pipe nobody writes to would hold the caller for ever. */
@@ -65,7 +65,7 @@ tpt_status tpti_file_read(const tpti_file *file, const char *path, uint64_t offs
     if (got < 0) return tpti_fail_system("read", path);
     if (got == 0) {
       return tpti_fail(TPT_E_FORMAT,
-                       "the file ends at byte %llu where %zu bytes from %llu on are "
+                       "the file ends before byte %llu where %zu bytes from %llu on are "
                        "needed (was it cut while in use?): %s",
                        (unsigned long long)(offset + done), bytes, (unsigned long long)offset,
                        path);

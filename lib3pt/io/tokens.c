@@ -28,7 +28,7 @@ static tpt_status refuse(tpti_tokens *tokens) {
 tpt_status tpti_tokens_open(const char *path, tpti_tokens *tokens) {
   *tokens = (tpti_tokens){.file.descriptor = -1, .path = path, .width = width_of(path)};
   tpt_status status = tpti_file_open(path, &tokens->file);
-  if (tokens->width == 0) {
+  if (tokens->width == 0 && *path) { /* an empty name is refused by the system */
     tpti_fail(TPT_E_FORMAT, "a token file's name ends in .u16, .bin or .u32");
     return refuse(tokens);
   }

@@ -29,11 +29,12 @@ START_TEST(short_file_is_a_format_error) {
   char got[8];
   ck_assert_int_eq(tpti_file_open(path, &file), TPT_OK);
   ck_assert_int_eq(tpti_file_read(&file, path, 7, got, 4), TPT_E_FORMAT);
-  ck_assert_message("ends at byte 10");
+  ck_assert_message("ends before byte 10 where 4 bytes from 7 on are needed");
   ck_assert_message(path);
   ck_assert_int_eq(tpti_file_read(&file, path, UINT64_MAX - 1, got, 4), TPT_E_FORMAT);
   tpti_test_write_file(path, "01", 2); /* cut while it is open */
-  ck_assert_int_eq(tpti_file_read(&file, path, 0, got, 4), TPT_E_FORMAT);
+  ck_assert_int_eq(tpti_file_read(&file, path, 5, got, 4), TPT_E_FORMAT);
+  ck_assert_message("ends before byte 5");
   tpti_file_close(&file);
 }
 END_TEST
@@ -51,6 +52,7 @@ START_TEST(what_cannot_be_opened) {
   ck_assert_int_eq(tpti_file_open(pipe, &file), TPT_E_IO); /* and does not wait */
   ck_assert_message("no regular file");
   ck_assert_int_eq(tpti_file_open("", &file), TPT_E_IO);
+  ck_assert_message("the path is empty");
 }
 END_TEST
 

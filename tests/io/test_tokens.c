@@ -57,6 +57,8 @@ START_TEST(names_and_sizes_that_are_refused) {
   ck_assert_int_eq(tokens.file.descriptor, -1);
   ck_assert_int_eq(tpti_tokens_open(in_folder("absent.txt"), &tokens), TPT_E_FORMAT);
   ck_assert_message(".u16, .bin or .u32: ");
+  ck_assert_int_eq(tpti_tokens_open("", &tokens), TPT_E_IO);
+  ck_assert_message("the path is empty");
   tpti_test_write_file(in_folder("odd.u16"), "123", 3);
   ck_assert_int_eq(tpti_tokens_open(in_folder("odd.u16"), &tokens), TPT_E_FORMAT);
   ck_assert_message("3 bytes");
