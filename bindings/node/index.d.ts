@@ -66,13 +66,14 @@ declare abstract class Handle implements Disposable, AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Functions that give what they give at once: an async one is refused. */
 export interface Allocator {
   allocate(bytes: number, alignment: number): number;
   release(address: number, bytes: number, alignment: number): void;
 }
 /** level: 0 error, 1 warning, 2 info, 3 debug */
 export type Log = (level: number, text: string) => void;
-/** done: 0 to 1, or NaN. true ends the call. */
+/** done: 0 to 1, or NaN. true ends the call; a promise is an error of the call. */
 export type Progress = (done: number) => boolean | void;
 
 export declare class Context extends Handle {
@@ -223,7 +224,7 @@ export interface Sampling {
 export interface GenerateOptions {
   /** Ends the call once it has come, and is the last that is made. A token's id, by name only. */
   stop?: number;
-  /** Is given what is made, also where the call fails. */
+  /** Is given what is made, also where the call fails. An array that can grow. */
   into?: number[];
 }
 export interface PiecesOptions extends Signal {
@@ -260,6 +261,8 @@ export declare class Decoder extends Handle {
   generateSync(count: number, options?: GenerateOptions): Int32Array;
   /** Feeds a prompt, then gives what it samples and feeds, one by one. */
   pieces(tokenizer: Tokenizer, prompt: Tokens, options?: PiecesOptions): AsyncGenerator<Piece, void, undefined>;
+  /** The text of pieces. Its end by break, destroy or an error ends the call that runs: after the loop, or 'close', the
+   * decoder is free. */
   stream(tokenizer: Tokenizer, prompt: Tokens, options?: PiecesOptions): Readable;
 }
 

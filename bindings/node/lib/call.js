@@ -6,6 +6,7 @@ const { Cell, addWithParents, refuseClosed, hold, release } = require('./cell.js
 const { TptError } = require('./errors.js');
 const exit = require('./exit.js');
 const { optionsOf } = require('./options.js');
+const receiver = require('./receiver.js');
 const { shown } = require('./shown.js');
 const { flag } = require('./values.js');
 
@@ -26,6 +27,7 @@ const NOT_REPEATED = new Set(['tpt_trainer_logits', 'tpt_trainer_loss', 'tpt_tra
 class Plan {
   constructor(name, args, done = () => undefined, more = []) {
     this.name = name;
+    this.by = `${name}: await that call first`; // whom another call is to wait for
     this.args = args;
     this.done = done;
     this.first = args[0] instanceof Cell ? args[0] : more[0] ?? null;
@@ -100,7 +102,7 @@ function take(plan) {
   const uses = plan.uses();
   try {
     for (const cell of plan.cells) refuseClosed(cell);
-    hold(plan.name, uses);
+    hold(plan.by, uses);
   } catch (error) {
     for (const cell of plan.cells) cell.reap();
     throw error;
@@ -217,7 +219,6 @@ function refuseInWorker(plan) {
 }
 
 async function call(plan, signal) {
-  checkStack();
   for (;;) {
     refuseInWorker(plan);
     const uses = take(plan);
@@ -233,8 +234,10 @@ async function call(plan, signal) {
   }
 }
 
+const OF_SIGNAL = ['throwIfAborted', 'addEventListener', 'removeEventListener'];
+
 function signalOf({ signal }) {
-  if (signal === undefined || typeof signal?.throwIfAborted === 'function') return signal;
+  if (signal === undefined || OF_SIGNAL.every(name => typeof signal?.[name] === 'function')) return signal;
   throw new TypeError(`signal is ${shown(signal)}; an AbortSignal is allowed`);
 }
 
@@ -252,11 +255,15 @@ function takesNoSignal(at, ...keys) {
  * where there is one, gives NAMESync a plan that was made before, or null. */
 function both(target, name, options, plan, kept = null) {
   const define = (key, value) => Object.defineProperty(target, key, { value, configurable: true, writable: true });
+  const type = typeof target === 'function' ? null : target.constructor; // null: a maker, which needs no object
   define(name, async function (...args) {
+    if (type) receiver.check(this, type, name);
+    checkStack();
     const signal = signalOf(optionsOf(args[options.at], options.promiseKeys));
     return call(plan.apply(this, args), signal);
   });
   define(`${name}Sync`, function (...args) {
+    if (type) receiver.check(this, type, `${name}Sync`);
     optionsOf(args[options.at], options.keys);
     return callSync(kept?.apply(this, args) ?? plan.apply(this, args));
   });
@@ -273,4 +280,4 @@ function textPlan(name, head, { bytes = false, room = 256 } = {}) {
   });
 }
 
-module.exports = { Plan, call, callSync, both, takes, takesNoSignal, textPlan, errorOf };
+module.exports = { Plan, call, callSync, both, takes, takesNoSignal, textPlan, signalOf, errorOf };

@@ -15,7 +15,7 @@ class Cell {
     this.context = kind === 'context' ? this : parent?.context ?? null;
     this.alone = false; // a call has it for itself
     this.shared = 0; // calls that share it
-    this.by = ''; // the last call that took it
+    this.by = ''; // the last call that took it, in words
     this.closed = false;
     this.owned = false; // a context that nobody has an object of
     this.destroyed = false;
@@ -72,16 +72,16 @@ function refuseClosed(cell) {
 
 function refuseBusy(cell, alone) {
   if (!cell.alone && !(alone && cell.shared)) return;
-  throw new HandleError('ERR_TPT_BUSY', `this ${cell.kind} is in use by ${cell.by}: await that call first`);
+  throw new HandleError('ERR_TPT_BUSY', `this ${cell.kind} is in use by ${cell.by}`);
 }
 
 /* Takes what a call needs, or throws and takes nothing. */
-function hold(name, uses) {
+function hold(by, uses) {
   for (const [cell, alone] of uses) refuseBusy(cell, alone);
   for (const [cell, alone] of uses) {
     if (alone) cell.alone = true;
     else cell.shared++;
-    cell.by = name;
+    cell.by = by;
   }
 }
 

@@ -4,6 +4,7 @@ const { native } = require('./native.js');
 const { Cell } = require('./cell.js');
 const { Plan, callSync, textPlan } = require('./call.js');
 const { Handle, CELL, cellOf, made } = require('./handle.js');
+const { checkReceivers } = require('./receiver.js');
 const { shown } = require('./shown.js');
 const { bytes, int32, number, path, pointer, size, terminated } = require('./values.js');
 
@@ -84,6 +85,8 @@ class Config extends Handle {
     return callSync(new Plan(name, [this[CELL], ...args, count], () => Number(count[0])));
   }
 }
+
+checkReceivers(Config);
 
 /* The description of a maker's options; null is the object's own. */
 function configOf(options) {

@@ -4,6 +4,7 @@ const { Cell } = require('./cell.js');
 const { Plan, both, callSync, takes, takesNoSignal } = require('./call.js');
 const { contextOf } = require('./context.js');
 const { Handle, CELL, made } = require('./handle.js');
+const { checkReceivers } = require('./receiver.js');
 const values = require('./values.js');
 
 function make(name, args, options) {
@@ -25,6 +26,8 @@ class Dataset extends Handle {
   }
 }
 
+checkReceivers(Dataset);
+
 both(Dataset, 'open', takes(1, 'context'), (path, options) => make('tpt_dataset_open', [values.path(path)], options));
 
 both(Dataset, 'fromTokens', takes(1, 'context'), (given, options) => {
@@ -35,15 +38,16 @@ both(Dataset, 'fromTokens', takes(1, 'context'), (given, options) => {
 /* { tokens, targets, state }: the state is to be given to the next call. */
 both(Dataset.prototype, 'random', takesNoSignal(3), function (state, batch, seq) {
   const next = BigUint64Array.of(values.uint64(state, 'state'));
-  const count = values.size(batch, 'batch') * values.size(seq, 'seq');
-  const tokens = new Int32Array(count), targets = new Int32Array(count);
+  const { count, what } = values.area(batch, seq);
+  const tokens = values.zeros(Int32Array, count, what), targets = values.zeros(Int32Array, count, what);
   const args = [this[CELL], next, batch, seq, values.pointer(tokens), values.pointer(targets)];
   return new Plan('tpt_dataset_random', args, () => ({ tokens, targets, state: next[0] }));
 });
 
 /* { tokens, targets } */
 both(Dataset.prototype, 'window', takesNoSignal(2), function (index, seq) {
-  const tokens = new Int32Array(values.size(seq, 'seq')), targets = new Int32Array(seq);
+  const what = `seq, ${values.size(seq, 'seq')},`;
+  const tokens = values.zeros(Int32Array, seq, what), targets = values.zeros(Int32Array, seq, what);
   const args = [this[CELL], values.size(index, 'index'), seq, values.pointer(tokens), values.pointer(targets)];
   return new Plan('tpt_dataset_window', args, () => ({ tokens, targets }));
 });

@@ -1,13 +1,15 @@
 /* Decoder: a sequence in progress, and text that comes piece by piece. */
 'use strict';
-const { Readable } = require('node:stream');
-const { Cell } = require('./cell.js');
-const { Plan, both, callSync, takes, takesNoSignal } = require('./call.js');
+const { Cell, refuseClosed } = require('./cell.js');
+const { Plan, both, call, callSync, signalOf, takes, takesNoSignal } = require('./call.js');
 const { Handle, CELL, cellOf, made } = require('./handle.js');
 const { copyFloats } = require('./memory.js');
 const { Model } = require('./model.js');
+const { checkStack } = require('./native.js');
 const { optionsOf } = require('./options.js');
-const { shown } = require('./shown.js');
+const { checkReceivers } = require('./receiver.js');
+const { TextStream } = require('./stream.js');
+const { Tokenizer } = require('./tokenizer.js');
 const values = require('./values.js');
 
 /* The plans of a token a call, which are kept: to make new ones would cost more than to carry them out. */
@@ -22,7 +24,7 @@ function stepOf(cell) {
 /* The plan that feeds one token of an array; null for all else, and while a call may still read its token. */
 function feedOne(given, options) {
   const cell = this[CELL], token = given?.[0];
-  if (cell.alone || (options?.logits ?? false) !== false || !Array.isArray(given) || given.length !== 1) return null;
+  if (cell.alone || logitsOf(options) || !Array.isArray(given) || given.length !== 1) return null;
   if (!values.isInt32(token)) return null;
   const { token: place, feed } = stepOf(cell);
   place[0] = token;
@@ -30,7 +32,31 @@ function feedOne(given, options) {
 }
 
 function logitsOf(options) {
-  return values.flag(options?.logits ?? false, 'logits');
+  const { logits = false } = options ?? {};
+  return values.flag(logits, 'logits');
+}
+
+function feedPlan(cell, tokens, place, done) {
+  return new Plan('tpt_decoder_feed', [cell, values.pointer(tokens), tokens.length, place], done);
+}
+
+/* by: whom a call in the meantime is to wait for. */
+function feedAway(cell, ids, signal, by) {
+  checkStack();
+  return call(Object.assign(feedPlan(cell, Int32Array.from(ids), null), { by }), signal);
+}
+
+/* What pieces and stream are given, checked before anything is fed. */
+function piecesOf(tokenizer, prompt, options) {
+  const { count = Infinity, stop = [], ...rest } = optionsOf(options, ['count', 'stop', 'signal']);
+  refuseClosed(cellOf(tokenizer, Tokenizer));
+  return {
+    tokenizer,
+    ids: Array.from(values.tokens(prompt, 'prompt')),
+    count: count === Infinity ? count : values.size(count, 'count'),
+    ends: new Set(values.tokens(stop, 'stop')),
+    signal: signalOf(rest),
+  };
 }
 
 class Decoder extends Handle {
@@ -64,33 +90,31 @@ class Decoder extends Handle {
   /* Feeds a prompt (ids) and then what it samples: { id, text } each. Ends after `count` tokens, after one
    * of `stop`, or where the room of the decoder ends. */
   pieces(tokenizer, prompt, options) {
-    const { count = Infinity, stop = [], signal } = optionsOf(options, ['count', 'stop', 'signal']);
-    const most = count === Infinity ? count : values.size(count, 'count');
-    const ids = Array.from(values.tokens(prompt, 'prompt')), ends = new Set(values.tokens(stop, 'stop'));
-    return this.#pieces(tokenizer, ids, most, ends, signal);
+    const given = piecesOf(tokenizer, prompt, options);
+    return this.#pieces(given, given.signal, 'pieces: await their next() first');
   }
 
-  async *#pieces(tokenizer, ids, count, ends, signal) {
-    const { most } = this[CELL];
-    await this.feed(ids, { signal });
+  async *#pieces({ tokenizer, ids, count, ends }, signal, by) {
+    const cell = this[CELL], { most } = cell;
+    refuseClosed(cellOf(tokenizer, Tokenizer)); // again: this runs when the first piece is asked for
+    await feedAway(cell, ids, signal, by);
     for (let i = 0; i < count; i++) {
       const id = this.sample();
       ids.push(id);
       yield { id, text: tokenizer.decodeTailSync(ids, ids.length - 1) };
       if (ends.has(id) || i + 1 >= count || this.position() >= most) return;
-      await this.feed([id], { signal });
+      await feedAway(cell, [id], signal, by);
     }
   }
 
   /* The text of pieces as a stream. */
   stream(tokenizer, prompt, options) {
-    return Readable.from(texts(this.pieces(tokenizer, prompt, options)), { objectMode: false, encoding: 'utf8' });
+    const given = piecesOf(tokenizer, prompt, options), by = "a stream of its text: await the stream's event 'close' first";
+    return new TextStream(signal => this.#pieces(given, signal, by), given.signal);
   }
 }
 
-async function* texts(pieces) {
-  for await (const { text } of pieces) if (text) yield Buffer.from(text);
-}
+checkReceivers(Decoder);
 
 both(Decoder, 'create', takesNoSignal(1, 'maxPositions'), (model, options) => {
   const place = made(), parent = cellOf(model, Model), { maxPositions = 0 } = options ?? {};
@@ -102,7 +126,7 @@ both(Decoder, 'create', takesNoSignal(1, 'maxPositions'), (model, options) => {
 /* With { logits: true } a copy of the logits [V] after the last token. */
 both(Decoder.prototype, 'feed', takes(1, 'logits'), function (given, options) {
   const tokens = values.tokens(given), cell = this[CELL], place = logitsOf(options) ? made() : null;
-  return new Plan('tpt_decoder_feed', [cell, values.pointer(tokens), tokens.length, place],
+  return feedPlan(cell, tokens, place,
     () => (place ? copyFloats(Number(place[0]), cell.parent.sizes.V) : undefined));
 }, feedOne);
 
@@ -110,7 +134,7 @@ both(Decoder.prototype, 'feed', takes(1, 'logits'), function (given, options) {
  * `into` is given them too, also where the call fails. A call that is repeated makes what is left. */
 both(Decoder.prototype, 'generate', takes(1, 'stop', 'into'), function (count, options) {
   const { stop = -1, into = [] } = options ?? {}, cell = this[CELL], more = made();
-  if (!Array.isArray(into)) throw new TypeError(`into is ${shown(into)}; an array is allowed`);
+  values.growing(into, 'into');
   const tokens = values.pointer(new Int32Array(Math.min(values.size(count, 'count'), cell.most)));
   let done = 0;
   const args = [cell, values.int32(stop, 'stop'), tokens, count, more];
@@ -126,8 +150,8 @@ both(Decoder.prototype, 'generate', takes(1, 'stop', 'into'), function (count, o
 
 /* One token to each of several decoders of a model; logits as of feed, one array for each. */
 both(Decoder, 'feedMany', takes(2, 'logits'), (decoders, given, options) => {
-  const cells = Array.from(decoders, one => cellOf(one, Decoder));
-  const tokens = values.counted(values.tokens(given), cells.length, 'tokens', 'the number of decoders');
+  const cells = Array.from(values.list(decoders, 'decoders', 'decoders'), one => cellOf(one, Decoder));
+  const tokens = values.counted(values.tokens(given), cells.length, 'tokens', 'one for each decoder');
   const addresses = BigUint64Array.from(cells, cell => BigInt(cell.address));
   const places = logitsOf(options) ? new BigUint64Array(cells.length) : null;
   const args = [values.pointer(addresses), cells.length, values.pointer(tokens), places && values.pointer(places)];

@@ -49,19 +49,25 @@ function ended(run) {
 }
 
 const open = new Set(); // cells of a worker
+const lastly = []; // functions for the end of a worker, when all is closed
 
 function closeAll() {
   for (const cell of open) cell.close();
+  for (const run of lastly) run();
 }
 
+if (!isMainThread) process.on('exit', closeAll);
+
 function opened(cell) {
-  if (isMainThread) return;
-  if (open.size === 0) process.on('exit', closeAll);
-  open.add(cell);
+  if (!isMainThread) open.add(cell);
 }
 
 function gone(cell) {
-  if (open.delete(cell) && open.size === 0) process.off('exit', closeAll);
+  open.delete(cell);
 }
 
-module.exports = { began, ended, opened, gone };
+function afterClosing(run) {
+  lastly.push(run);
+}
+
+module.exports = { began, ended, opened, gone, afterClosing };

@@ -5,7 +5,7 @@ const { Cell, refuseClosed } = require('./cell.js');
 const { Calls } = require('./calls.js');
 const { errorOf } = require('./call.js');
 const { TptError } = require('./errors.js');
-const { shown } = require('./shown.js');
+const { checkReceivers, whatIsWanted } = require('./receiver.js');
 
 const CELL = Symbol('cell');
 const net = new FinalizationRegistry(cell => cell.close());
@@ -43,9 +43,11 @@ class Handle {
   }
 }
 
+checkReceivers(Handle);
+
 function cellOf(handle, type) {
   if (handle instanceof type) return handle[CELL];
-  throw new TypeError(`a ${type.name} is wanted here, not ${shown(handle)}`);
+  throw new TypeError(whatIsWanted(handle, type));
 }
 
 /* An address that a call wrote. */

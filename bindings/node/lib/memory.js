@@ -1,19 +1,25 @@
 /* Memory of the C library, for allocators written in JavaScript. Addresses are numbers. */
 'use strict';
 const koffi = require('koffi');
+const { whenLoaded } = require('./native.js');
 
 let calls = null;
 
-function c() {
-  if (calls) return calls;
+function load() {
   const process = koffi.load(null);
-  calls = {
+  return {
     aligned_alloc: process.func('aligned_alloc', 'uintptr_t', ['size_t', 'size_t']),
     free: process.func('free', 'void', ['uintptr_t']),
     memcpy: process.func('memcpy', 'uintptr_t', ['void *', 'uintptr_t', 'size_t']),
   };
-  return calls;
 }
+
+/* All at once, and with the library itself: a worker that is terminated while koffi loads crashes the process. */
+function c() {
+  return (calls ??= load());
+}
+
+whenLoaded(c);
 
 const memory = {
   /* 0 where there is none. The C library wants a multiple of the alignment. */

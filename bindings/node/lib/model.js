@@ -8,6 +8,7 @@ const { Dataset } = require('./dataset.js');
 const { Plan, both, callSync, takes } = require('./call.js');
 const { Handle, CELL, cellOf, made } = require('./handle.js');
 const { lentFloats } = require('./lent.js');
+const { checkReceivers } = require('./receiver.js');
 const structs = require('./structs.js');
 const values = require('./values.js');
 
@@ -103,7 +104,7 @@ class Model extends Handle {
   }
 
   dcProfile(first, count) {
-    const profile = new Float32Array(values.size(count, 'count'));
+    const profile = values.zeros(Float32Array, values.size(count, 'count'), `count, ${count},`);
     const args = [this[CELL], values.size(first, 'first'), values.pointer(profile), count];
     return callSync(new Plan('tpt_geometry_dc_profile', args, () => profile));
   }
@@ -131,6 +132,8 @@ class Model extends Handle {
   }
 }
 
+checkReceivers(Model);
+
 /* Elements of each tensor by name. */
 function countsOf(model) {
   const cell = model[CELL];
@@ -138,8 +141,10 @@ function countsOf(model) {
   return cell.counts;
 }
 
-both(Model, 'create', takes(1, 'context', 'seed'), (config, options) =>
-  make('tpt_model_create', [cellOf(config, Config), values.uint64(options?.seed ?? 0, 'seed')], options));
+both(Model, 'create', takes(1, 'context', 'seed'), (config, options) => {
+  const { seed = 0 } = options ?? {};
+  return make('tpt_model_create', [cellOf(config, Config), values.uint64(seed, 'seed')], options);
+});
 both(Model, 'load', takes(1, 'context', 'config'), (path, options) =>
   make('tpt_model_load', [values.path(path), configOf(options)], options));
 both(Model, 'loadMemory', takes(1, 'context', 'config'), (data, options) => {
@@ -162,9 +167,9 @@ both(Model.prototype, 'convert', takes(1), function (precision) {
 
 /* { loss, perplexity, tokens } on windows of seq tokens, all or the first maxWindows. */
 both(Model.prototype, 'evaluate', takes(1, 'seq', 'maxWindows', 'config'), function (dataset, options) {
-  const room = structs.room('tpt_evaluation');
-  const args = [this[CELL], configOf(options), cellOf(dataset, Dataset), values.size(options?.seq, 'seq'),
-    values.size(options.maxWindows ?? 0, 'maxWindows'), room];
+  const { seq, maxWindows = 0 } = options ?? {}, room = structs.room('tpt_evaluation');
+  const args = [this[CELL], configOf(options), cellOf(dataset, Dataset), values.size(seq, 'seq'),
+    values.size(maxWindows, 'maxWindows'), room];
   return new Plan('tpt_evaluate', args, () => {
     const { loss, perplexity, tokens } = structs.read('tpt_evaluation', room);
     return { loss, perplexity, tokens: BigInt(tokens) };

@@ -9,6 +9,7 @@ const ASYNC_STACK = 1 << 20;
 
 let chosen = null;
 let functions = null;
+let stackIsGranted = false;
 
 /* Which file to load; before anything else is called. */
 function useLibrary(file) {
@@ -25,9 +26,14 @@ function whereToLook() {
   return { file, why: "on the system's path" };
 }
 
+/* What koffi has once a library is open stays. */
+function hasStack() {
+  return koffi.config().async_stack_size >= ASYNC_STACK;
+}
+
 /* koffi takes settings only before the first library of the process is opened, by whomever. */
 function setStack() {
-  if (koffi.config().async_stack_size >= ASYNC_STACK) return;
+  if (hasStack()) return;
   try {
     koffi.config({ ...koffi.config(), async_stack_size: ASYNC_STACK });
   } catch {
@@ -36,7 +42,8 @@ function setStack() {
 }
 
 function checkStack() {
-  if (koffi.config().async_stack_size >= ASYNC_STACK) return;
+  native();
+  if (stackIsGranted) return;
   throw new Error('promises of lib3pt need koffi.config({ async_stack_size: 1048576 }), and another package has ' +
     'opened a library with koffi before lib3pt was imported: import lib3pt first, or use the calls that end in Sync');
 }
@@ -88,9 +95,23 @@ function neverUnload(file) {
   koffi.load(null).func('dlopen', 'void *', ['str', 'int'])(file, STAYS);
 }
 
-/* All functions by name. The first use loads the library. */
-function native() {
-  return (functions ??= load());
+const others = [];
+
+/* What else is to be loaded then. */
+function whenLoaded(run) {
+  others.push(run);
 }
 
-module.exports = { native, useLibrary, checkStack, declared };
+function loadAll() {
+  const loaded = load();
+  stackIsGranted = hasStack();
+  for (const run of others) run();
+  return (functions = loaded);
+}
+
+/* All functions by name. The first use loads the library. */
+function native() {
+  return functions ?? loadAll();
+}
+
+module.exports = { native, whenLoaded, useLibrary, checkStack, declared };

@@ -4,6 +4,7 @@ const { Cell } = require('./cell.js');
 const { Plan, both, callSync, textPlan, takes, takesNoSignal } = require('./call.js');
 const { contextOf } = require('./context.js');
 const { Handle, CELL, made } = require('./handle.js');
+const { checkReceivers } = require('./receiver.js');
 const values = require('./values.js');
 
 function make(name, args, options) {
@@ -42,6 +43,8 @@ class Tokenizer extends Handle {
     return callSync(textPlan('tpt_tokenizer_token', [this[CELL], values.int32(id, 'id')]));
   }
 }
+
+checkReceivers(Tokenizer);
 
 both(Tokenizer, 'bytes', takesNoSignal(0, 'context'), options => make('tpt_tokenizer_bytes', [], options));
 both(Tokenizer, 'words', takes(2, 'context'), (text, vocab, options) =>

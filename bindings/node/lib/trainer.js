@@ -8,6 +8,7 @@ const { lentFloats } = require('./lent.js');
 const { copyFloats } = require('./memory.js');
 const { Model, countsOf, NO_TENSOR } = require('./model.js');
 const { declared } = require('./native.js');
+const { checkReceivers } = require('./receiver.js');
 const values = require('./values.js');
 
 const NUMERIC = declared.enums.tpt_status.TPT_E_NUMERIC;
@@ -99,6 +100,9 @@ class Optimizer extends Handle {
   }
 }
 
+checkReceivers(Trainer);
+checkReceivers(Optimizer);
+
 both(Trainer, 'create', takes(1, 'config'), (model, options) => {
   const place = made(), parent = cellOf(model, Model), counts = countsOf(model);
   return new Plan('tpt_trainer_create', [parent, configOf(options), place], () => {
@@ -123,8 +127,8 @@ both(Optimizer.prototype, 'step', takesNoSignal(0), function () {
 
 /* Tokens or targets [batch, seq]. */
 function batchOf(given, name, batch, seq) {
-  const count = values.size(batch, 'batch') * values.size(seq, 'seq');
-  return values.pointer(values.counted(values.tokens(given, name), count, name, 'batch x seq'));
+  const { count, what } = values.area(batch, seq);
+  return values.pointer(values.counted(values.tokens(given, name), count, name, what));
 }
 
 both(Trainer.prototype, 'forward', takes(3), function (tokens, batch, seq) {

@@ -8,6 +8,7 @@ const UINT64_MAX = 0xffffffffffffffffn;
 
 function size(value, name) {
   if (Number.isSafeInteger(value) && value >= 0) return value;
+  if (Number.isSafeInteger(value)) throw new RangeError(`${name} is ${value}; it cannot be negative`);
   throw new RangeError(`${name} is ${shown(value)}; a whole number from 0 on is allowed`);
 }
 
@@ -63,9 +64,9 @@ function path(value) {
 }
 
 /* An iterable object, else `from` would make an array of nothing, or of a text's letters. */
-function list(value, name) {
+function list(value, name, what = 'numbers') {
   if (typeof value === 'object' && typeof value?.[Symbol.iterator] === 'function') return value;
-  throw new TypeError(`${name} is ${shown(value)}; an array of numbers is allowed`);
+  throw new TypeError(`${name} is ${shown(value)}; an array of ${what} is allowed`);
 }
 
 /* A copy: an asynchronous call must not see what happens to the caller's array. */
@@ -85,10 +86,37 @@ function callback(value, name) {
   throw new TypeError(`${name} is ${shown(value)}; a function is allowed`);
 }
 
-/* Of as many elements as another argument says, else the library would read past the end. */
+/* An array that grows. What cannot would lose what was made for it. */
+function growing(value, name) {
+  if (!Array.isArray(value)) throw new TypeError(`${name} is ${shown(value)}; an array is allowed`);
+  if (Object.isExtensible(value) && Object.getOwnPropertyDescriptor(value, 'length').writable) return value;
+  throw new TypeError(`${name} is ${shown(value)}, which is frozen or sealed; an array that can grow is allowed`);
+}
+
+/* Of as many values as another argument says, else the library would read past the end. */
 function counted(array, count, name, what) {
   if (array.length === count) return array;
-  throw new RangeError(`${name} has ${array.length} elements; ${what} is ${count}`);
+  throw new RangeError(`${name} has ${array.length} values; ${what} needs ${count}`);
+}
+
+function tooMany(what, cause) {
+  return new RangeError(`${what} is more than there can be`, { cause });
+}
+
+/* batch x seq: how many, and as a message names it. */
+function area(batch, seq) {
+  const count = size(batch, 'batch') * size(seq, 'seq'), what = `batch x seq, ${batch} x ${seq},`;
+  if (!Number.isSafeInteger(count)) throw tooMany(what);
+  return { count, what };
+}
+
+/* An array of zeros, of a length that the caller says. */
+function zeros(type, count, what) {
+  try {
+    return new type(count);
+  } catch (error) {
+    throw tooMany(what, error);
+  }
 }
 
 /* koffi passes NULL for an empty array; the library is to see an array of no elements. */
@@ -97,5 +125,6 @@ function pointer(array) {
 }
 
 module.exports = {
-  size, isInt32, int32, number, uint64, flag, bytes, terminated, path, tokens, floats, callback, counted, pointer,
+  size, isInt32, int32, number, uint64, flag, bytes, terminated, path, list, tokens, floats, callback, growing, counted,
+  area, zeros, pointer,
 };

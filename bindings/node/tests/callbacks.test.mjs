@@ -1,7 +1,6 @@
 /* Functions of JavaScript that the library calls. */
-import { setImmediate as turn } from 'node:timers/promises';
+import { execFileSync } from 'node:child_process';
 import test from 'node:test';
-import koffi from 'koffi';
 import { Context, Dataset, Decoder, Model, memory } from 'lib3pt';
 import { assert, small } from './support.mjs';
 
@@ -27,6 +26,14 @@ for (const form of ['', 'Sync']) {
     const { model, data } = stage(() => wanted);
     wanted = true;
     await assert.rejects(async () => model[`evaluate${form}`](data, { seq: SEQ }), { code: 'TPT_E_CANCELLED' });
+  });
+
+  test(`a promise of progress is an error of the call on ${where}`, LONG, async () => {
+    let wanted = false;
+    const { model, data } = stage(() => (wanted ? Promise.reject(new Error('nobody hears of it')) : undefined));
+    wanted = true;
+    await assert.rejects(async () => model[`evaluate${form}`](data, { seq: SEQ }),
+      { name: 'TypeError', message: /^progress gave a promise; / });
   });
 
   test(`an exception of progress is the call's on ${where}`, LONG, async () => {
@@ -80,17 +87,50 @@ test('a call with a progress function waits for a busy main thread, and ends', L
   assert.ok(told > 0);
 });
 
-test('what was registered is released', async () => {
-  const before = koffi.stats().callbacks, context = Context.create({ log() {}, progress() {} });
-  context.setLog(() => {});
-  context.setProgress(null);
-  const model = Model.createSync(small(), { context });
-  context.close();
-  await turn();
-  assert.ok(koffi.stats().callbacks > before);
-  model.close();
-  for (let i = 0; i < 3; i++) await turn();
-  assert.equal(koffi.stats().callbacks, before);
+/* In a process of its own: in this one contexts of other tests are open. */
+function alone(program) {
+  const code = `const koffi = require('koffi'), { Config, Context, Model, memory } = require('lib3pt');
+    const { setImmediate: turn } = require('node:timers/promises'), count = () => koffi.stats().callbacks;
+    const config = Config.parse('model: {vocab_size: 8, d_model: 24, n_layers: 1, n_q_heads: 3, n_kv_heads: 3, d_ff: 48}');
+    (async () => { ${program} })();`;
+  return execFileSync(process.execPath, ['-e', code], { encoding: 'utf8', cwd: new URL('.', import.meta.url) });
+}
+
+test('what was registered is released with the last of those that it serves', () => {
+  const text = alone(`const context = Context.create({ log() {}, progress() {} }), second = Context.create({ log() {} });
+    context.setLog(() => {});
+    context.setProgress(null);
+    const model = Model.createSync(config, { context });
+    context.close(); second.close(); await turn();
+    console.log(count());
+    model.close(); await turn(); await turn();
+    console.log(count());
+    Context.create({ log: (level, text) => console.log('again'), threads: 1 }).close();
+    const other = Context.create({ log: () => console.log('told') });
+    Model.createSync(config, { context: other });`);
+  assert.equal(text, '3\n0\ntold\n');
+});
+
+test('there are as many contexts with functions as a program wants', LONG, () => {
+  const text = alone(`const told = new Map(), contexts = Array.from({ length: 5000 }, (_, i) => {
+      const context = Context.create({ threads: 1, log: () => told.set(i, (told.get(i) ?? 0) + 1), progress() {} });
+      context.setAllocator(memory);
+      return context;
+    });
+    console.log(count());
+    for (const i of [0, 4999, 17]) Model.createSync(config, { context: contexts[i] }).close();
+    console.log([...told.keys()].join());
+    for (const context of contexts) context.close();
+    await turn(); await turn();
+    console.log(count());`);
+  assert.equal(text, '5\n0,4999,17\n0\n');
+});
+
+test('where koffi has no room for a function, a sentence says so', LONG, () => {
+  const text = alone(`const type = koffi.pointer(koffi.proto('void', []));
+    try { for (;;) koffi.register(() => {}, type); } catch {}
+    try { Context.create({ log() {} }); } catch ({ message }) { console.log(message); }`);
+  assert.match(text, /^koffi cannot register a function \(Too many callbacks .+8192\)\); lib3pt needs 5 in all, so other/);
 });
 
 test('an allocator serves both threads and gets all back', async () => {
@@ -114,6 +154,12 @@ test('an allocator serves both threads and gets all back', async () => {
   for (const handle of [model, decoder, context]) handle.close();
   assert.equal(held.size, 0);
   assert.throws(() => Context.create({ threads: 2 }).setAllocator({ allocate() {}, release() {} }), RangeError);
+});
+
+test('an allocator is not async', () => {
+  const context = Context.create({ threads: 1 }), message = /neither of them async, is allowed$/;
+  assert.throws(() => context.setAllocator({ async allocate() {}, release() {} }), { name: 'TypeError', message });
+  assert.throws(() => context.setAllocator({ allocate() {}, async release() {} }), { name: 'TypeError', message });
 });
 
 test('an allocator that throws has no memory', () => {

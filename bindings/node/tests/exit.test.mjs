@@ -65,6 +65,54 @@ test('what a worker left open is closed at its end', { skip: existsSync('/proc/s
   assert.deepEqual([status, stdout], [0, '0\n']);
 });
 
+/* koffi crashes the process where a worker is terminated while it loads or tells its settings: so nothing is left for later. */
+test('the first call loads all', () => {
+  const { status, stdout } = spawnSync(process.execPath, ['-e', `const lib = require('lib3pt'), koffi = require('koffi');
+    lib.version();
+    koffi.load = koffi.config = () => { throw new Error('late'); };
+    const model = lib.Model.createSync(lib.Config.preset('3pt-5m'));
+    const decoder = lib.Decoder.createSync(model);
+    decoder.feed([1], { logits: true }).then(logits => console.log(logits.length > 0, lib.memory.allocate(64, 64) > 0));`],
+  { encoding: 'utf8', timeout: LIMIT });
+  assert.deepEqual([status, stdout], [0, 'true true\n']);
+});
+
+const IN_CALLS = {
+  'a sync call': 'for (;;) { trainer.zeroGradientsSync(); trainer.accumulateSync(ids, ids, 4, 64); }',
+  'a promise\'s call': 'for (;;) { await trainer.zeroGradients(); await trainer.accumulate(ids, ids, 4, 64); }',
+  'short promises\' calls': `const decoders = Array.from({ length: 12 }, () => Decoder.createSync(model));
+    await Promise.all(decoders.map(async one => { for (;;) { await one.feed([1], { logits: true }); one.rewind(0); } }));`,
+};
+
+for (const [what, calls] of Object.entries(IN_CALLS))
+  test(`a worker is terminated during ${what}`, { timeout: 4 * LIMIT }, () => {
+    const program = `const { Config, Context, Decoder, Model, Trainer } = require('lib3pt');
+      const context = Context.create({ threads: 2 }), ids = new Int32Array(256);
+      const model = Model.createSync(Config.preset('3pt-5m').set('model.vocab_size', 256), { context });
+      const trainer = Trainer.createSync(model);
+      require('node:worker_threads').parentPort.postMessage('begins');
+      (async () => { ${calls} })();`;
+    const { status, signal, stderr } = run(`(async () => {
+      for (let i = 0; i < 8; i++) {
+        const worker = new (require('node:worker_threads').Worker)(${JSON.stringify(program)}, { eval: true });
+        await require('node:events').once(worker, 'message');
+        await new Promise(resolve => setTimeout(resolve, 7 * i));
+        await worker.terminate();
+      }
+    })();`);
+    assert.deepEqual([status, signal], [0, null], stderr);
+  });
+
+test('a worker that ends gives its functions back to koffi', () => {
+  const opens = `const { Context } = require('lib3pt'), context = Context.create({ threads: 1, log() {}, progress() {} });`;
+  const { status, stdout } = run(`(async () => {
+    const count = () => require('koffi').stats().callbacks, before = count();
+    ${worker(opens)} ${worker(`${opens} process.exit();`)} ${worker(`${opens} context.close();`)}
+    console.log(before, count() - before);
+  })();`);
+  assert.deepEqual([status, stdout], [0, '2 0\n']);
+});
+
 test('flags, bytes and texts are what they say', () => {
   const context = Context.create(), tokenizer = Tokenizer.bytesSync();
   const decoder = Decoder.createSync(Model.createSync(small(), { seed: 1 }));

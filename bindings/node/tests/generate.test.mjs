@@ -83,6 +83,17 @@ test('generate refuses in the words of the library', async () => {
   assert.deepEqual(into, []);
 });
 
+test('an array that cannot grow is refused before anything is made', async () => {
+  const decoder = prompted(Model.createSync(small(), { seed: 1 }), GREEDY);
+  const fixed = Object.defineProperty([], 'length', { writable: false });
+  for (const into of [Object.freeze([]), Object.seal([1]), Object.preventExtensions([]), fixed]) {
+    const wanted = { name: 'TypeError', message: /frozen or sealed; an array that can grow is allowed$/ };
+    await assert.rejects(decoder.generate(3, { into }), wanted);
+    assert.throws(() => decoder.generateSync(3, { into }), wanted);
+  }
+  assert.equal(decoder.position(), PROMPT.length);
+});
+
 test('a generation that is ended before it begins makes nothing, and goes on', async () => {
   const { context, model } = stage(), wanted = byHand(prompted(model, SAMPLED), COUNT);
   const decoder = prompted(model, SAMPLED), into = [], reason = new Error('enough');

@@ -249,9 +249,28 @@ test('makers are the only way, and kinds are checked', async () => {
   assert.throws(() => config.get('train\0lr'), { message: 'key has a NUL character' });
 });
 
-test('arrays must have the elements that the sizes say', () => {
-  const { trainer } = everything();
-  assert.throws(() => trainer.forwardSync([1, 2, 3], 1, 2), { message: 'tokens has 3 elements; batch x seq is 2' });
+test('arrays must have the values that the sizes say', () => {
+  const { trainer, decoder } = everything();
+  assert.throws(() => trainer.forwardSync([1, 2, 3], 1, 2), { message: 'tokens has 3 values; batch x seq, 1 x 2, needs 2' });
   trainer.forwardSync([1, 2], 1, 2);
-  assert.throws(() => trainer.lossSync([1]), { message: 'targets has 1 elements; batch x seq of the last forward is 2' });
+  assert.throws(() => trainer.lossSync([1]), { message: 'targets has 1 values; batch x seq of the last forward needs 2' });
+  assert.throws(() => Decoder.feedManySync([decoder], [1, 2]), { message: 'tokens has 2 values; one for each decoder needs 1' });
+  const none = [[undefined, 'undefined'], [null, 'null'], [3, '3'], ['a', '"a" (a string)'], [{}, '{} (an object)']];
+  for (const [given, said] of none)
+    assert.throws(() => Decoder.feedManySync(given, [1]),
+      { name: 'TypeError', message: `decoders is ${said}; an array of decoders is allowed` });
+});
+
+test('a size that no array can have is a sentence', async () => {
+  const { model, trainer, data } = everything(), most = Number.MAX_SAFE_INTEGER;
+  const refusals = [
+    [() => data.randomSync(1n, 2 ** 31, most), `batch x seq, 2147483648 x ${most}, is more than there can be`],
+    [() => data.randomSync(1n, 2 ** 40, 3), 'batch x seq, 1099511627776 x 3, is more than there can be'],
+    [() => trainer.forwardSync([1], most, 2), `batch x seq, ${most} x 2, is more than there can be`],
+    [() => data.windowSync(0, most), `seq, ${most}, is more than there can be`],
+    [() => model.dcProfile(0, most), `count, ${most}, is more than there can be`],
+    [() => data.randomSync(1n, 2, -3), 'seq is -3; it cannot be negative'],
+  ];
+  for (const [call, message] of refusals) assert.throws(call, { name: 'RangeError', message });
+  await assert.rejects(data.random(1n, 2 ** 40, 3), { name: 'RangeError' });
 });

@@ -1,4 +1,6 @@
 /* Calls away from the main thread: at once, alone, ended. */
+import { getEventListeners, once } from 'node:events';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import test from 'node:test';
@@ -187,4 +189,66 @@ test('text comes piece by piece', async () => {
     copy.rewind(0);
     for await (const piece of copy.pieces(tokenizer, [65], { signal: controller.signal })) controller.abort(piece);
   }, piece => piece.id >= 0);
+});
+
+/* A decoder with much room, of a model that is not too fast. */
+function streaming(maxPositions = 0) {
+  const config = small({ 'model.d_model': 96, 'model.max_seq_len': 1024 });
+  const decoder = Decoder.createSync(Model.createSync(config, { seed: 1 }), { maxPositions });
+  decoder.setSampling({ seed: 3 });
+  return { decoder, tokenizer: Tokenizer.bytesSync() };
+}
+
+test('after a loop over a stream the decoder is free', LONG, async () => {
+  const { decoder, tokenizer } = streaming(), reason = new Error('mine');
+  for (let i = 1; i < 12; i++) {
+    let chunks = 0;
+    const stream = decoder.stream(tokenizer, [65, 66]);
+    for await (const chunk of stream) if (chunk.length > 0 && ++chunks === i) break;
+    assert.equal(stream.closed, true);
+    decoder.rewind(0);
+    await assert.rejects(async () => {
+      for await (const chunk of decoder.stream(tokenizer, [65, 66])) if (chunk.length > 0) throw reason;
+    }, reason);
+    decoder.rewind(0);
+    await decoder.stream(tokenizer, [65, 66]).take(i).toArray();
+    decoder.rewind(0);
+  }
+});
+
+test('a stream that is destroyed ends its call, and closes after it', LONG, async () => {
+  const { decoder, tokenizer } = streaming(), prompt = new Int32Array(900).fill(65);
+  const stream = decoder.stream(tokenizer, prompt);
+  stream.resume();
+  await wait(1);
+  stream.destroy();
+  assert.throws(() => decoder.position(), { code: 'ERR_TPT_BUSY',
+    message: "this decoder is in use by a stream of its text: await the stream's event 'close' first" });
+  await once(stream, 'close');
+  assert.equal(decoder.position(), 0); // the prompt was on its way
+  const pieces = decoder.pieces(tokenizer, [65]), first = pieces.next();
+  assert.throws(() => decoder.position(), { message: 'this decoder is in use by pieces: await their next() first' });
+  await first;
+  assert.equal(decoder.position(), 1);
+  const unread = decoder.stream(tokenizer, [65]);
+  unread.destroy();
+  await once(unread, 'close');
+  assert.equal(decoder.position(), 1);
+});
+
+test('a signal ends a stream with its reason', LONG, async () => {
+  const { decoder, tokenizer } = streaming(), controller = new AbortController(), reason = new Error('enough');
+  await assert.rejects(async () => {
+    for await (const chunk of decoder.stream(tokenizer, [65], { signal: controller.signal }))
+      if (chunk) controller.abort(reason);
+  }, reason);
+  assert.ok(decoder.position() >= 1);
+  await assert.rejects(decoder.stream(tokenizer, [65], { signal: AbortSignal.abort(reason) }).toArray(), reason);
+  const chunks = [];
+  const { signal } = new AbortController();
+  await pipeline(decoder.stream(tokenizer, [65], { count: 5, signal }), async source => {
+    for await (const chunk of source) chunks.push(chunk);
+  });
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
+  assert.ok(chunks.join('').length > 0);
 });

@@ -50,6 +50,8 @@ export function refused(model: Model, decoder: Decoder): void {
   decoder.generateSync(4, { stopp: 5 });
   // @ts-expect-error: a call on this thread has no signal
   decoder.generateSync(4, { signal: AbortSignal.timeout(5) });
+  // @ts-expect-error: a promise is no answer
+  Context.create({ progress: async () => true });
   // @ts-expect-error: a point that is none
   Trainer.createSync(model).phaseMeans(4, 0);
   // @ts-expect-error: nothing comes without { logits: true }

@@ -1,4 +1,5 @@
 /* What the package itself refuses: values of a wrong type, options that are none. */
+import { createRequire } from 'node:module';
 import test from 'node:test';
 import { Config, Context, Dataset, Decoder, Model, Optimizer, Tokenizer, Trainer, checkVersion, statusName, useLibrary }
   from 'lib3pt';
@@ -26,7 +27,8 @@ const WRONG = [['3', '"3" (a string)'], [3n, '3n (a bigint)'], [[3], '[ 3 ] (an 
 test('a value of a wrong type is shown with its type', async () => {
   const { decoder } = stage();
   for (const [value, said] of WRONG) {
-    await refused(decoder, 'generate', [value], `count is ${said}; a whole number from 0 on is allowed`);
+    const allowed = value === -1 ? 'it cannot be negative' : 'a whole number from 0 on is allowed';
+    await refused(decoder, 'generate', [value], `count is ${said}; ${allowed}`);
     if (!Array.isArray(value))
       await refused(decoder, 'generate', [2, { into: value }], `into is ${said}; an array is allowed`);
     if (value === -1) continue; // is one of 32 bits
@@ -72,6 +74,74 @@ test('every method shows a value of a wrong type', async () => {
   for (const falsy of [0, '', false, null])
     assert.throws(() => Model.loadMemorySync('', { config: falsy }), { message: /^a Config is wanted here, not / });
   assert.equal(config.set('train.lr', 0.25).get('train.lr'), '0.25');
+});
+
+test('null is no value that was left out', () => {
+  const { config, model, decoder, data } = stage();
+  assert.throws(() => Model.createSync(config, { seed: null }), { message: /^seed is null; / });
+  assert.throws(() => decoder.setSampling({ seed: null }), { message: /^seed is null; / });
+  assert.throws(() => model.evaluateSync(data, { seq: 1, maxWindows: null }), { message: /^maxWindows is null; / });
+  assert.throws(() => decoder.feedSync([1], { logits: null }), { message: /^logits is null; / });
+  assert.throws(() => Decoder.createSync(model, { maxPositions: null }), { message: /^maxPositions is null; / });
+});
+
+test('a signal that is none is refused before the call', async () => {
+  const { decoder, tokenizer } = stage();
+  for (const signal of [null, {}, { throwIfAborted() {} }, { throwIfAborted() {}, addEventListener() {} }]) {
+    await assert.rejects(decoder.feed([1], { signal }), { message: /an AbortSignal is allowed$/ });
+    assert.throws(() => decoder.pieces(tokenizer, [1], { signal }), { message: /an AbortSignal is allowed$/ });
+    assert.throws(() => decoder.stream(tokenizer, [1], { signal }), { message: /an AbortSignal is allowed$/ });
+  }
+  assert.equal(decoder.position(), 0);
+});
+
+test('pieces and stream refuse what is no open tokenizer before anything is fed', async () => {
+  const { decoder, tokenizer, model } = stage();
+  for (const name of ['pieces', 'stream'])
+    for (const wrong of [undefined, {}, model])
+      assert.throws(() => decoder[name](wrong, [1]), { name: 'TypeError', message: /^a Tokenizer is wanted here, not / });
+  const pieces = decoder.pieces(tokenizer, [1]), stream = decoder.stream(tokenizer, [1]);
+  tokenizer.close();
+  for (const name of ['pieces', 'stream']) assert.throws(() => decoder[name](tokenizer, [1]), { code: 'ERR_TPT_CLOSED' });
+  await assert.rejects(pieces.next(), { code: 'ERR_TPT_CLOSED' });
+  await assert.rejects(stream.toArray(), { code: 'ERR_TPT_CLOSED' });
+  assert.equal(decoder.position(), 0);
+});
+
+/* Every method, without its object and on one of another class: the library would take any address. */
+test('a method without its object is a sentence', async () => {
+  const all = stage();
+  let calls = 0;
+  for (const object of Object.values(all)) {
+    const other = object === all.model ? all.decoder : all.model, type = object.constructor;
+    for (const name of Object.getOwnPropertyNames(type.prototype).filter(one => one !== 'constructor')) {
+      const method = object[name];
+      for (const receiver of [undefined, 5, {}, other])
+        await assert.rejects(async () => method.call(receiver), ({ name: kind, message }) => {
+          assert.equal(kind, 'TypeError');
+          assert.ok(message.startsWith(`${name} was called without its object: `), message);
+          return message.includes(` ${type.name} is wanted here, not `);
+        });
+      calls++;
+    }
+  }
+  assert.ok(calls > 90, `${calls} methods`);
+  const { close } = all.model, { create } = Decoder;
+  assert.throws(() => close(), { message: /^close was called without its object: / });
+  assert.equal((await create(all.model)).position(), 0);
+});
+
+test('a handle of another copy of the package is told of as such', () => {
+  const require = createRequire(import.meta.url), cached = { ...require.cache };
+  for (const file of Object.keys(cached)) if (/lib3pt[/]/.test(file)) delete require.cache[file];
+  const copy = require('lib3pt');
+  Object.assign(require.cache, cached);
+  assert.notEqual(copy.Model, Model);
+  const model = copy.Model.createSync(copy.Config.preset('3pt-5m')), { trainer } = stage();
+  assert.throws(() => Decoder.createSync(model), { message: 'a Model of this copy of lib3pt is wanted here, not one of ' +
+    'another copy: the package is loaded twice' });
+  assert.throws(() => Optimizer.createSync({}), { message: 'a Trainer is wanted here, not {} (an object)' });
+  assert.throws(() => trainer.saveCheckpointSync({}, 'a'), { message: 'an Optimizer is wanted here, not {} (an object)' });
 });
 
 class Options {}
