@@ -187,13 +187,22 @@ TEST(counts_that_are_wrong) {
   std::array<std::int32_t, 3> few{};
   check_refused([&] { return trainer.forward(FOUR, 1, 5); }, "tokens has 4");
   check_refused([&] { return trainer.accumulate(FOUR, few, 1, 4); }, "targets has 3");
-  check_refused([&] { return data.random(state, 2, 2, few, few); }, "tokens has 3");
-  check_refused([&] { return data.random(state, SIZE_MAX / 2, 8); }, "batch x seq is too large");
+  check_refused([&] { return data.random(state, 2, 2, few, few); },
+                "tokens has 3 values; batch x seq, 2 x 2, needs 4");
+  const auto too_many = "batch x seq, " + std::to_string(SIZE_MAX / 2) + " x 3, is more than there";
+  check_refused([&] { return data.random(state, SIZE_MAX / 2, 3); }, too_many.c_str());
+  check_refused([&] { return trainer.forward(FOUR, SIZE_MAX / 2, 3); }, too_many.c_str());
+  check_refused([&] { return data.random(state, 1, 4); }, "the dataset has 4 tokens; a window");
+  check_refused([&] { return data.window(0, std::size_t{1} << 40); }, "the dataset has 4 tokens");
   trainer.forward(FOUR, 2, 2);
-  check_refused([&] { return trainer.loss(few); }, "targets has 3");
+  check_refused([&] { return trainer.loss(few); },
+                "targets has 3 values; the last forward needs 4");
   auto decoder = tpt::decoder::create(model);
   tpt::decoder *one[] = {&decoder}, *none[] = {nullptr};
-  check_refused([&] { return tpt::feed_many(one, few); }, "tokens has 3");
+  check_refused([&] { return tpt::feed_many(one, few); },
+                "tokens has 3 values; one for each of decoders needs 1");
+  std::vector<tpt::decoder> no_decoders;
+  check_refused([&] { return tpt::feed_many(no_decoders, {}); }, "decoders is empty");
   check_refused([&] { return tpt::feed_many(none, std::vector<std::int32_t>{1}); }, "decoders[0]");
 }
 

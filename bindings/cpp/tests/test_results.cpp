@@ -167,9 +167,30 @@ TEST(results_of_callbacks) {
   ck_assert(tpt::model::create(*config, 1, *context).status() == tpt::status::cancelled);
 }
 
+/* What a callback must not do with its own call is refused without exceptions too. */
+TEST(results_of_misuse) {
+  auto context = tpt::context::create();
+  auto config = tpt::config::preset("3pt-5m");
+  ck_assert(config->set("model.max_seq_len", "512") && context->set_threads(1));
+  const auto model = tpt::model::create(*config, 1, *context);
+  auto decoder = tpt::decoder::create(*model);
+  ck_assert(decoder->feed(FOUR).has_value());
+  int refused = 0;
+  const auto set = context->set_progress([&](const void *, double) {
+    refused += context->set_threads(2).status() == tpt::status::state;
+    refused += context->set_progress({}).status() == tpt::status::state;
+    refused += decoder->feed(1).status() == tpt::status::state;
+    decoder->close();
+    return true;
+  });
+  ck_assert(set && decoder->generate(500).status() == tpt::status::state);
+  ck_assert_int_eq(refused, 3);
+  ck_assert(*decoder && context->set_progress({}) && decoder->generate(1));
+}
+
 int main() {
   return run_tests({results_of_success, results_of_failure, results_after_close,
                     results_of_sizes_that_cannot_be, results_of_attempts, results_of_callbacks,
-                    generate_is_sample_and_feed, generate_ends_after_stop, generate_refuses,
-                    generate_after_adopting});
+                    results_of_misuse, generate_is_sample_and_feed, generate_ends_after_stop,
+                    generate_refuses, generate_after_adopting});
 }

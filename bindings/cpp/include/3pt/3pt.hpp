@@ -29,13 +29,27 @@
  * of a call either way. std::bad_alloc is thrown as anywhere in C++.
  *
  * Threads. Calls on const objects may run at once on one object, others not. context::cancel may be
- * called at any time.
+ * called at any time. A trainer and its optimizers count as one object. The settings of a context
+ * change only while no call runs on anything made from it. Writing weights (model::set_tensor,
+ * optimizer::step, trainer::load_checkpoint, what model::parameters lends) while another call reads
+ * that model, by a decoder, a trainer or the model itself, is the caller's error. Nothing sees
+ * these, but for what is said of callbacks.
  *
  * Views. A tpt::span that a call gives is borrowed: its comment says until when. What is a vector
  * or a string is a copy. Such calls are refused on temporaries.
  *
  * Callbacks. An exception in a log, progress or allocate function does not go through C: it ends
- * the call, at its next piece of work, and is thrown again from the call on that thread.
+ * the call, at its next piece of work, and is thrown again from the call on that thread. A callback
+ * must not touch its own call. Refused with status::state, on the thread of the callback:
+ *   - the settings of the context, set_threads to set_progress;
+ *   - within a progress function calls on the decoder, trainer or optimizer that it was called for,
+ *     and writes to such a model;
+ *   - closing what it was called for: it stays open, and the call ends and fails so. Of an object
+ *     that is destroyed or assigned to there the handle is lost.
+ * Not seen, and wrong: a log function that uses or closes the object of its call; the optimizer of
+ * the trainer, and the other decoders of feed_many; ending the C++ object itself, or moving from
+ * it, while a function of it runs; what another thread does; functions set by C. A function held by
+ * a context that in turn holds the context or what is made from it keeps both for ever.
  */
 #ifndef TPT_3PT_HPP
 #define TPT_3PT_HPP
@@ -313,6 +327,49 @@ template <class T> using returns = result<T>;
 
 namespace detail {
 
+/// A log or progress function that runs on this thread, and those around it.
+struct running {
+  const void *context; ///< that holds the function
+  const void *handle;  ///< of the call; null for a log function, which is not told
+  running *outer;
+  bool closed; ///< the handle was to be closed
+};
+inline thread_local running *innermost = nullptr; /* set by callbacks alone */
+inline thread_local bool misused = false; /* the call fails because a callback used its own call */
+
+/// Is this a callback of a call on something of this context?
+inline bool in_call_of(const void *context) noexcept {
+  for (const running *one = innermost; one; one = one->outer)
+    if (context && one->context == context) return true;
+  return false;
+}
+
+/// The progress function of a call on this handle, where this is one.
+inline running *own_call(const void *handle) noexcept {
+  running *one = innermost;
+  while (one && (!handle || one->handle != handle)) one = one->outer;
+  return one;
+}
+
+/// The mark of one callback.
+class mark {
+public:
+  mark(const void *context, const void *handle) noexcept : own_{context, handle, innermost, false} {
+    innermost = &own_;
+  }
+  ~mark() { innermost = own_.outer; }
+  /// What C is told: to end the call where its handle was to be closed.
+  std::int32_t answer(std::int32_t ends) const noexcept {
+    misused = own_.closed;
+    return misused ? 1 : ends;
+  }
+  mark(const mark &) = delete;
+  mark &operator=(const mark &) = delete;
+
+private:
+  running own_;
+};
+
 #if defined(__cpp_exceptions)
 /// An exception in a callback waits here for the end of the call on its thread.
 inline std::exception_ptr &raised() noexcept {
@@ -328,7 +385,7 @@ inline void keep_exception() noexcept {
 
 inline void throw_kept() {
   if (!any_raised) return;
-  any_raised = false;
+  any_raised = misused = false;
   std::rethrow_exception(std::exchange(raised(), nullptr));
 }
 
@@ -359,16 +416,27 @@ template <class T> returns<T> refuse(const std::string &message) {
   return failed<T>(status::argument, message);
 }
 
+template <class T> returns<T> misuse() {
+  return failed<T>(status::state, "a log or progress function used or closed what its own call "
+                                  "runs on, which is allowed only after that call");
+}
+
+/// The failure of the call before.
+template <class T> returns<T> failure(tpt_status code) {
+  if (std::exchange(misused, false)) return misuse<T>();
+  return failed<T>(static_cast<status>(code), tpt_error_message());
+}
+
 /// The value, or the failure of the call before.
 template <class T> returns<T> give(tpt_status code, T value) {
   throw_kept();
-  if (code != TPT_OK) return failed<T>(static_cast<status>(code), tpt_error_message());
+  if (code != TPT_OK || misused) return failure<T>(code);
   return returns<T>(std::move(value));
 }
 
 inline returns<void> give(tpt_status code) {
   throw_kept();
-  if (code != TPT_OK) return failed<void>(static_cast<status>(code), tpt_error_message());
+  if (code != TPT_OK || misused) return failure<void>(code);
   return returns<void>();
 }
 
@@ -445,11 +513,32 @@ inline bool is_product(std::size_t count, std::size_t batch, std::size_t seq) no
   return count / batch == seq && count % batch == 0;
 }
 
+/// How many values an array has, and what needs how many.
+template <class T>
+returns<T> wrong_count(const char *what, std::size_t count, const std::string &who,
+                       std::size_t needed) {
+  return refuse<T>(std::string(what) + " has " + std::to_string(count) + " values; " + who +
+                   " needs " + std::to_string(needed));
+}
+
+inline constexpr std::size_t most_ids = PTRDIFF_MAX / sizeof(std::int32_t); /* of a vector */
+
+inline bool is_too_many(std::size_t batch, std::size_t seq) noexcept {
+  return seq && batch > most_ids / seq;
+}
+
+inline std::string rows_of(std::size_t batch, std::size_t seq) {
+  return "batch x seq, " + std::to_string(batch) + " x " + std::to_string(seq) + ",";
+}
+
+template <class T> returns<T> too_many(std::size_t batch, std::size_t seq) {
+  return refuse<T>(rows_of(batch, seq) + " is more than there can be");
+}
+
 template <class T>
 returns<T> wrong_count(const char *what, std::size_t count, std::size_t batch, std::size_t seq) {
-  return refuse<T>(std::string(what) + " has " + std::to_string(count) +
-                   " elements; batch x seq is " + std::to_string(batch) + " x " +
-                   std::to_string(seq));
+  if (is_too_many(batch, seq)) return too_many<T>(batch, seq);
+  return wrong_count<T>(what, count, rows_of(batch, seq), batch * seq);
 }
 
 /// A handle and its end; the base of every object.
@@ -465,8 +554,14 @@ public:
     return *this;
   }
 
-  /// Gives the handle back, now; again is nothing.
-  void close() noexcept { destroy(release()); }
+  /// Gives the handle back, now; again is nothing. In a progress function of a call on it: refused.
+  void close() noexcept {
+    running *const call = own_call(handle_);
+    if (call)
+      call->closed = true;
+    else
+      destroy(release());
+  }
   explicit operator bool() const noexcept { return handle_ != nullptr; } ///< open
   /// The C handle, still owned by this object, for calls to C.
   Handle *handle() noexcept { return handle_; }
@@ -483,6 +578,12 @@ public:
 
 protected:
   ~owner() { close(); }
+  /// For a call that the progress function of a call on the handle must not make: none there, which
+  /// C refuses, and give() says why.
+  Handle *calling() noexcept { return own_call(handle_) ? (misused = true, nullptr) : handle_; }
+  const Handle *calling() const noexcept {
+    return own_call(handle_) ? (misused = true, nullptr) : handle_;
+  }
   Handle *shared() const noexcept { return handle_; } ///< for calls that any thread may make
 
 private:
@@ -561,6 +662,7 @@ public:
 
   /// 1 to 256; 0: as many as the process may use.
   returns<void> set_threads(std::int32_t threads) {
+    if (detail::in_call_of(handle())) return busy();
     return detail::give(tpt_context_set_threads(handle(), threads));
   }
 
@@ -572,6 +674,7 @@ public:
 
   /// C functions; .size is set here.
   returns<void> set_allocator(tpt_allocator allocator) {
+    if (detail::in_call_of(handle())) return busy();
     allocator.size = sizeof allocator;
     return detail::give(tpt_context_set_allocator(handle(), &allocator));
   }
@@ -590,10 +693,11 @@ public:
 
   /// An empty function: no log.
   returns<void> set_log(log_function log) {
+    if (detail::in_call_of(handle())) return busy();
     const bool on = static_cast<bool>(log);
-    auto held = on ? std::make_unique<log_function>(std::move(log)) : nullptr;
-    const tpt_status code =
-        tpt_context_set_log(handle(), on ? call_log : nullptr, held.get(), on ? end_log : nullptr);
+    auto held = on ? hold(std::move(log)) : nullptr;
+    const tpt_status code = tpt_context_set_log(handle(), on ? call_log : nullptr, held.get(),
+                                                on ? end<log_function> : nullptr);
     if (code != TPT_OK) return detail::give(code);
     static_cast<void>(held.release());
     return reports_ ? detail::give(code) : detail::give(watch());
@@ -601,11 +705,12 @@ public:
 
   /// An empty function: no progress.
   returns<void> set_progress(progress_function progress) {
+    if (detail::in_call_of(handle())) return busy();
     reports_ = static_cast<bool>(progress);
     if (!reports_) return detail::give(watch());
-    auto held = std::make_unique<progress_function>(std::move(progress));
+    auto held = hold(std::move(progress));
     const tpt_status code =
-        tpt_context_set_progress(handle(), call_progress, held.get(), end_progress);
+        tpt_context_set_progress(handle(), call_progress, held.get(), end<progress_function>);
     if (code == TPT_OK) static_cast<void>(held.release());
     return detail::give(code);
   }
@@ -616,21 +721,40 @@ public:
   }
 
 private:
+  /// A function and the context that holds it.
+  template <class Function> struct held_by {
+    Function call;
+    const tpt_context *context;
+  };
+  template <class Function> std::unique_ptr<held_by<Function>> hold(Function function) const {
+    return std::make_unique<held_by<Function>>(held_by<Function>{std::move(function), handle()});
+  }
+  template <class Function> static void end(void *user) {
+    delete static_cast<held_by<Function> *>(user);
+  }
+
+  static returns<void> busy() {
+    return detail::failed<void>(status::state, "settings of a context change only while no call "
+                                               "runs on anything made from it: not in its log or "
+                                               "progress function");
+  }
+
   static void call_log(void *user, std::int32_t level, const char *text) {
-    detail::shielded(0, [=] {
-      (*static_cast<log_function *>(user))(static_cast<log_level>(level), text);
+    const auto &held = *static_cast<held_by<log_function> *>(user);
+    const detail::mark within(held.context, nullptr);
+    detail::shielded(0, [&] {
+      held.call(static_cast<log_level>(level), text);
       return 0;
     });
   }
-  static void end_log(void *user) { delete static_cast<log_function *>(user); }
 
   static std::int32_t call_progress(void *user, const void *what, double done) {
-    return detail::shielded(std::int32_t{1}, [=] {
-      return (*static_cast<progress_function *>(user))(what, done) ? std::int32_t{0}
-                                                                   : std::int32_t{1};
-    });
+    const auto &held = *static_cast<held_by<progress_function> *>(user);
+    const detail::mark within(held.context, what);
+    const std::int32_t ends = detail::shielded(
+        std::int32_t{1}, [&] { return held.call(what, done) ? std::int32_t{0} : std::int32_t{1}; });
+    return within.answer(ends);
   }
-  static void end_progress(void *user) { delete static_cast<progress_function *>(user); }
 
   /// Ends the call where a log function has thrown.
   static std::int32_t look(void *, const void *, double) {
@@ -870,14 +994,14 @@ public:
   returns<void> set_tensor(const c_text &name, span<const float> values) {
     if (!name.whole()) return detail::has_nul<void>("name");
     return detail::give(
-        tpt_model_set_tensor(handle(), name.c_str(), detail::address(values), values.size()));
+        tpt_model_set_tensor(calling(), name.c_str(), detail::address(values), values.size()));
   }
 
   /// All weights, writable between calls; borrowed until the model is closed.
   returns<span<float>> parameters() & {
     float *values = nullptr;
     std::size_t count = 0;
-    const tpt_status code = tpt_model_parameters(handle(), &values, &count);
+    const tpt_status code = tpt_model_parameters(calling(), &values, &count);
     return detail::give(code, span<float>(values, count));
   }
   returns<span<float>> parameters() && = delete;
@@ -952,25 +1076,28 @@ public:
   /// One step; gives the norm of the gradients before clipping.
   returns<double> step() {
     double norm = 0;
-    const tpt_status code = tpt_optimizer_step(handle(), &norm);
+    const tpt_status code = tpt_optimizer_step(calling(), &norm);
     return detail::give(code, norm);
   }
 
   /// Instead of the schedule, until set to NaN.
-  returns<void> set_lr(double rate) { return detail::give(tpt_optimizer_set_lr(handle(), rate)); }
+  returns<void> set_lr(double rate) { return detail::give(tpt_optimizer_set_lr(calling(), rate)); }
 
   /// The rate of the next step.
   returns<double> lr() const {
     double rate = 0;
-    const tpt_status code = tpt_optimizer_lr(handle(), &rate);
+    const tpt_status code = tpt_optimizer_lr(calling(), &rate);
     return detail::give(code, rate);
   }
 
   returns<std::uint64_t> step_count() const {
     std::uint64_t steps = 0;
-    const tpt_status code = tpt_optimizer_step_count(handle(), &steps);
+    const tpt_status code = tpt_optimizer_step_count(calling(), &steps);
     return detail::give(code, steps);
   }
+
+private:
+  friend class trainer;
 };
 
 /// Activations and gradients of one model.
@@ -994,7 +1121,7 @@ public:
   returns<void> forward(span<const std::int32_t> tokens, std::size_t batch, std::size_t seq) {
     if (!detail::is_product(tokens.size(), batch, seq))
       return detail::wrong_count<void>("tokens", tokens.size(), batch, seq);
-    const tpt_status code = tpt_trainer_forward(handle(), detail::address(tokens), batch, seq);
+    const tpt_status code = tpt_trainer_forward(calling(), detail::address(tokens), batch, seq);
     if (code == TPT_OK) seq_ = seq;
     return detail::give(code);
   }
@@ -1003,7 +1130,7 @@ public:
   returns<span<const float>> logits() & {
     const float *values = nullptr;
     const std::size_t count = positions() * vocab_;
-    const tpt_status code = tpt_trainer_logits(handle(), &values);
+    const tpt_status code = tpt_trainer_logits(calling(), &values);
     return detail::give(code, span<const float>(values, values ? count : 0));
   }
   returns<span<const float>> logits() && = delete;
@@ -1013,19 +1140,18 @@ public:
     double value = 0;
     const std::size_t needed = positions();
     if (needed && targets.size() != needed)
-      return detail::refuse<double>("targets has " + std::to_string(targets.size()) +
-                                    " elements; the forward had " + std::to_string(needed));
-    const tpt_status code = tpt_trainer_loss(handle(), detail::address(targets), &value);
+      return detail::wrong_count<double>("targets", targets.size(), "the last forward", needed);
+    const tpt_status code = tpt_trainer_loss(calling(), detail::address(targets), &value);
     return detail::give(code, value);
   }
 
   /// Of the last loss; adds to the gradients.
-  returns<void> backward() { return detail::give(tpt_trainer_backward(handle())); }
+  returns<void> backward() { return detail::give(tpt_trainer_backward(calling())); }
 
   /// dlogits [B, T, V]: of a loss of the caller's own.
   returns<void> backward_logits(span<const float> dlogits) {
     return detail::give(
-        tpt_trainer_backward_logits(handle(), detail::address(dlogits), dlogits.size()));
+        tpt_trainer_backward_logits(calling(), detail::address(dlogits), dlogits.size()));
   }
 
   /// Forward, loss and backward in one; tokens and targets [batch, seq].
@@ -1036,19 +1162,19 @@ public:
     if (!detail::is_product(targets.size(), batch, seq))
       return detail::wrong_count<double>("targets", targets.size(), batch, seq);
     double value = 0;
-    const tpt_status code = tpt_trainer_accumulate(handle(), detail::address(tokens),
+    const tpt_status code = tpt_trainer_accumulate(calling(), detail::address(tokens),
                                                    detail::address(targets), batch, seq, &value);
     if (code == TPT_OK || code == TPT_E_NUMERIC) seq_ = seq;
     return detail::give(code, value);
   }
 
-  returns<void> zero_gradients() { return detail::give(tpt_trainer_zero_gradients(handle())); }
+  returns<void> zero_gradients() { return detail::give(tpt_trainer_zero_gradients(calling())); }
 
   /// All, laid out as the parameters, writable between calls; borrowed until the trainer is closed.
   returns<span<float>> gradients() & {
     float *values = nullptr;
     std::size_t count = 0;
-    const tpt_status code = tpt_trainer_gradients(handle(), &values, &count);
+    const tpt_status code = tpt_trainer_gradients(calling(), &values, &count);
     return detail::give(code, span<float>(values, count));
   }
   returns<span<float>> gradients() && = delete;
@@ -1058,7 +1184,7 @@ public:
     if (!name.whole()) return detail::has_nul<std::vector<float>>("name");
     std::vector<float> values(detail::elements(tensors_, name.c_str()));
     const tpt_status code =
-        tpt_trainer_get_gradient(handle(), name.c_str(), values.data(), values.size());
+        tpt_trainer_get_gradient(calling(), name.c_str(), values.data(), values.size());
     return detail::give(code, std::move(values));
   }
 
@@ -1067,7 +1193,7 @@ public:
     const float *values = nullptr;
     std::size_t count = 0;
     const tpt_status code =
-        tpt_trainer_activation(handle(), static_cast<tpt_point>(where), layer, &values, &count);
+        tpt_trainer_activation(calling(), static_cast<tpt_point>(where), layer, &values, &count);
     return detail::give(code, span<const float>(values, count));
   }
   returns<span<const float>> activation(point where, std::size_t layer) && = delete;
@@ -1077,7 +1203,7 @@ public:
                                 span<const std::byte> user = {}) const {
     if (!path.whole()) return detail::has_nul<void>("path");
     return detail::give(
-        tpt_checkpoint_save(handle(), with.handle(), path.c_str(), user.data(), user.size()));
+        tpt_checkpoint_save(calling(), with.calling(), path.c_str(), user.data(), user.size()));
   }
 
   /// All or nothing; gives the caller's own bytes.
@@ -1085,7 +1211,7 @@ public:
     if (!path.whole()) return detail::has_nul<std::vector<std::byte>>("path");
     return detail::grown<std::vector<std::byte>>(
         4096, 0, [&](std::byte *into, std::size_t capacity, std::size_t *size) {
-          return tpt_checkpoint_load(handle(), with.handle(), path.c_str(), into, capacity, size);
+          return tpt_checkpoint_load(calling(), with.calling(), path.c_str(), into, capacity, size);
         });
   }
 
@@ -1117,18 +1243,19 @@ public:
   /// The zero-sum of the phases at the embedding.
   returns<tpt::zero_sum> zero_sum() const {
     tpt::zero_sum sums{};
-    const tpt_status code = tpt_geometry_zero_sum(handle(), &sums.measured, &sums.analytic);
+    const tpt_status code = tpt_geometry_zero_sum(calling(), &sums.measured, &sums.analytic);
     return detail::give(code, sums);
   }
 
   /// How far a layer's rotation moves the stream.
   returns<double> displacement(std::size_t layer) const {
     double mean = 0;
-    const tpt_status code = tpt_geometry_displacement(handle(), layer, &mean);
+    const tpt_status code = tpt_geometry_displacement(calling(), layer, &mean);
     return detail::give(code, mean);
   }
 
 private:
+  friend class optimizer;
   trainer(tpt_trainer *handle, const tpt_model *of) : owner(handle) {
     if (!handle) return;
     const tpt_config *own = tpt_model_config(of);
@@ -1143,7 +1270,7 @@ private:
     const float *values = nullptr;
     std::size_t count = 0;
     const tpt_status code =
-        tpt_trainer_activation(handle(), TPT_POINT_EMBEDDING, 0, &values, &count);
+        tpt_trainer_activation(calling(), TPT_POINT_EMBEDDING, 0, &values, &count);
     return code == TPT_OK && width_ ? count / width_ : 0;
   }
 
@@ -1152,7 +1279,7 @@ private:
                                        std::size_t count) const {
     std::vector<Number> values(count);
     const tpt_status code =
-        call(handle(), static_cast<tpt_point>(where), layer, values.data(), count);
+        call(calling(), static_cast<tpt_point>(where), layer, values.data(), count);
     return detail::give(code, std::move(values));
   }
 
@@ -1164,7 +1291,7 @@ private:
 inline returns<optimizer> optimizer::create(trainer &of, maybe<config> described) {
   if (described.closed()) return detail::refuse<optimizer>("config is closed");
   tpt_optimizer *made = nullptr;
-  const tpt_status code = tpt_optimizer_create(of.handle(), described.handle(), &made);
+  const tpt_status code = tpt_optimizer_create(of.calling(), described.handle(), &made);
   return detail::give(code, optimizer(made));
 }
 
@@ -1189,14 +1316,14 @@ public:
 
   /// Positions, cache, last logits and sampler go into another decoder of the model.
   returns<void> copy_to(decoder &target) const {
-    return detail::give(tpt_decoder_copy(handle(), target.handle()));
+    return detail::give(tpt_decoder_copy(calling(), target.calling()));
   }
 
   /// Gives the logits [V] after the last token, borrowed until the next call on the decoder.
   returns<span<const float>> feed(span<const std::int32_t> tokens) & {
     const float *logits = nullptr;
     const tpt_status code =
-        tpt_decoder_feed(handle(), detail::address(tokens), tokens.size(), &logits);
+        tpt_decoder_feed(calling(), detail::address(tokens), tokens.size(), &logits);
     return detail::give(code, row(logits));
   }
   returns<span<const float>> feed(std::initializer_list<std::int32_t> tokens) & {
@@ -1209,33 +1336,33 @@ public:
   /// Feeds them; gives ln P(token | what was before it) of each.
   returns<std::vector<double>> score(span<const std::int32_t> tokens) {
     std::vector<double> likely(tokens.size());
-    const tpt_status code = tpt_decoder_score(handle(), detail::address(tokens), tokens.size(),
+    const tpt_status code = tpt_decoder_score(calling(), detail::address(tokens), tokens.size(),
                                               detail::address(span<double>(likely)));
     return detail::give(code, std::move(likely));
   }
 
   /// Forgets what is at and after a position.
   returns<void> rewind(std::size_t position) {
-    return detail::give(tpt_decoder_rewind(handle(), position));
+    return detail::give(tpt_decoder_rewind(calling(), position));
   }
 
   /// Tokens held.
   returns<std::size_t> position() const {
     std::size_t count = 0;
-    const tpt_status code = tpt_decoder_position(handle(), &count);
+    const tpt_status code = tpt_decoder_position(calling(), &count);
     return detail::give(code, count);
   }
 
   /// temperature 0: greedy; top_k 0 and top_p 1: off.
   returns<void> set_sampling(double temperature, std::int32_t top_k = 0, double top_p = 1,
                              std::uint64_t seed = 0) {
-    return detail::give(tpt_decoder_set_sampling(handle(), temperature, top_k, top_p, seed));
+    return detail::give(tpt_decoder_set_sampling(calling(), temperature, top_k, top_p, seed));
   }
 
   /// A token by the last feed's logits; does not feed it.
   returns<std::int32_t> sample() {
     std::int32_t token = 0;
-    const tpt_status code = tpt_decoder_sample(handle(), &token);
+    const tpt_status code = tpt_decoder_sample(calling(), &token);
     return detail::give(code, token);
   }
 
@@ -1276,7 +1403,7 @@ private:
     const span<std::int32_t> added(tokens.data() + before, room);
     std::size_t made = 0;
     const tpt_status code =
-        tpt_decoder_generate(handle(), stop, detail::address(added), count, &made);
+        tpt_decoder_generate(calling(), stop, detail::address(added), count, &made);
     tokens.resize(before + made);
     return code;
   }
@@ -1291,11 +1418,11 @@ inline returns<std::vector<span<const float>>> feed_many(span<decoder *const> de
                                                          span<const std::int32_t> tokens) {
   using rows = std::vector<span<const float>>;
   if (tokens.size() != decoders.size())
-    return detail::refuse<rows>("tokens has " + std::to_string(tokens.size()) +
-                                " elements; one for each of " + std::to_string(decoders.size()) +
-                                " decoders is needed");
+    return detail::wrong_count<rows>("tokens", tokens.size(), "one for each of decoders",
+                                     decoders.size());
+  if (decoders.empty()) return detail::refuse<rows>("decoders is empty");
   std::vector<tpt_decoder *> handles;
-  for (decoder *one : decoders) handles.push_back(one ? one->handle() : nullptr);
+  for (decoder *one : decoders) handles.push_back(one ? one->calling() : nullptr);
   std::vector<const float *> logits(handles.size());
   const tpt_status code =
       tpt_decoder_feed_many(handles.data(), handles.size(), detail::address(tokens), logits.data());
@@ -1344,8 +1471,9 @@ public:
 
   /// Windows [batch, seq] from places drawn by the state, which moves on.
   returns<examples> random(std::uint64_t &random_state, std::size_t batch, std::size_t seq) const {
-    if (seq && batch > most / seq) return detail::refuse<examples>("batch x seq is too large");
-    examples rows = room(batch * seq, seq);
+    const bool any = holds(seq);
+    if (any && detail::is_too_many(batch, seq)) return detail::too_many<examples>(batch, seq);
+    examples rows = room(any ? batch * seq : 0);
     const tpt_status code = tpt_dataset_random(handle(), &random_state, batch, seq,
                                                detail::address(span<std::int32_t>(rows.tokens)),
                                                detail::address(span<std::int32_t>(rows.targets)));
@@ -1372,8 +1500,7 @@ public:
 
   /// One of the windows [seq] that do not overlap.
   returns<examples> window(std::size_t index, std::size_t seq) const {
-    if (seq > most) return detail::refuse<examples>("seq is too large");
-    examples rows = room(seq, seq);
+    examples rows = room(holds(seq) ? seq : 0);
     const tpt_status code =
         tpt_dataset_window(handle(), index, seq, detail::address(span<std::int32_t>(rows.tokens)),
                            detail::address(span<std::int32_t>(rows.targets)));
@@ -1381,12 +1508,13 @@ public:
   }
 
 private:
-  static constexpr std::size_t most = PTRDIFF_MAX / sizeof(std::int32_t); /* of a vector */
-
-  /* For count ids; none where a window of seq is longer than the dataset, which C refuses. */
-  examples room(std::size_t count, std::size_t seq) const {
+  /* Is there a window of so many tokens? Where there is none C refuses, and no room is needed. */
+  bool holds(std::size_t seq) const noexcept {
     std::size_t tokens = 0;
-    if (tpt_dataset_count(handle(), &tokens) != TPT_OK || seq >= tokens) count = 0;
+    return tpt_dataset_count(handle(), &tokens) == TPT_OK && seq < tokens;
+  }
+
+  static examples room(std::size_t count) {
     return {std::vector<std::int32_t>(count), std::vector<std::int32_t>(count)};
   }
 
