@@ -243,6 +243,28 @@ if not pcall(ffi.typeof, "tpt_tensor_info") then ffi.cdef(DECLARATIONS) end
 local tpt = {}
 local SONAME = "lib3pt.so.1"
 
+-- What all loads of this file in one Lua state have in common, and keep when package.loaded forgets them: the C
+-- callbacks, of which LuaJIT has few and frees none that C may still call, and what they have to know. A type's
+-- metatable is the one place that lives as long as the state and needs no library of debugging.
+local function first_load()
+  local made = {
+    registered = {},                             -- what callbacks call, by number
+    last_entry = 0,
+    inside = 0,                                  -- callbacks that run now
+    holding = false,                             -- SIGINT waits
+    unburied = {},                               -- handles whose end came inside a callback
+    states = setmetatable({}, {__mode = "v"}),   -- of objects by address, for progress functions
+    is_class = {},                               -- true by a class of ours
+    -- pending: {error} of a callback, raised when the call that it was in has returned
+  }
+  ffi.cdef "struct tpt_lua_shared_1 { int unused; };"
+  ffi.metatype("struct tpt_lua_shared_1", {__index = {get = function() return made end}})
+  return made
+end
+
+local shared = pcall(ffi.typeof, "struct tpt_lua_shared_1") and ffi.new("struct tpt_lua_shared_1"):get() or first_load()
+local registered, is_class = shared.registered, shared.is_class
+
 -- ---- errors ----
 
 -- What every failure raises: `status` (a number), `name` ("TPT_E_IO"), `message` (the library's own text).
@@ -258,7 +280,6 @@ local function raise(name, message, ...)
 end
 
 local array_types = {} -- of our own arrays, by element
-local is_class = {} -- true by a class of ours
 -- A NULL of C is equal to nil, but no argument that was left out.
 local function present(value) return type(value) ~= "nil" end
 
@@ -331,26 +352,23 @@ end
 local hold_interrupt, release_interrupt, interrupt_waits
 
 if jit.os == "Linux" then
-  ffi.cdef [[
+  local DECLARED = [[
   int tpt_lua_mask(int how, const void *set, void *before) __asm__("sigprocmask");
   int tpt_lua_pending(void *set) __asm__("sigpending");
   int tpt_lua_empty(void *set) __asm__("sigemptyset");
   int tpt_lua_add(void *set, int signal) __asm__("sigaddset");
   int tpt_lua_has(const void *set, int signal) __asm__("sigismember");
   ]]
+  if not pcall(function() return ffi.C.tpt_lua_mask end) then ffi.cdef(DECLARED) end
   local SIGINT, SIG_BLOCK, SIG_SETMASK = 2, 0, 2
   local signal_set = ffi.typeof "uint64_t[16]" -- 1024 bits, as glibc and musl have it
-  local interrupt, waiting = signal_set(), signal_set()
+  local interrupt, waiting, before = signal_set(), signal_set(), signal_set()
   ffi.C.tpt_lua_empty(interrupt)
   ffi.C.tpt_lua_add(interrupt, SIGINT)
 
-  function hold_interrupt()
-    local before = signal_set()
-    ffi.C.tpt_lua_mask(SIG_BLOCK, interrupt, before)
-    return before
-  end
-
-  function release_interrupt(before) ffi.C.tpt_lua_mask(SIG_SETMASK, before, nil) end
+  -- Neither takes memory of Lua: the collector, which may close objects, must not run just before a call.
+  function hold_interrupt() ffi.C.tpt_lua_mask(SIG_BLOCK, interrupt, before) end
+  function release_interrupt() ffi.C.tpt_lua_mask(SIG_SETMASK, before, nil) end
 
   function interrupt_waits()
     ffi.C.tpt_lua_pending(waiting)
@@ -364,13 +382,14 @@ end
 
 -- ---- the raw layer ----
 
-local registered = {} -- what callbacks call, by number
-local interrupted     -- {error} of a Ctrl-C during a call, raised when what the call made has been looked after
+local interrupted -- {error} of a Ctrl-C during a call, raised when what the call made has been looked after
 
 local function without_interrupt(f, ...)
-  local before = hold_interrupt()
+  shared.holding = true -- not twice: a finalizer in a callback may end an object
+  hold_interrupt()
   local fine, result = pcall(f, ...)
-  local quiet, raised = pcall(release_interrupt, before)
+  shared.holding = false
+  local quiet, raised = pcall(release_interrupt)
   if not quiet then interrupted = {raised} end
   if not fine then error(result, 0) end
   return result
@@ -381,7 +400,7 @@ local C = setmetatable({}, {__index = function(known, name)
   tpt.load()
   local f = loaded[name]
   known[name] = function(...)
-    if next(registered) == nil then return f(...) end
+    if next(registered) == nil or shared.holding then return f(...) end
     return without_interrupt(f, ...)
   end
   return known[name]
@@ -390,70 +409,75 @@ tpt.C = C
 
 -- ---- callbacks ----
 
--- Five C functions for all contexts, because LuaJIT has few of them (some hundred); `user` is the number of an entry in
--- `registered`, which the library's done function takes out again.
-local last_entry = 0
-local inside = 0       -- callbacks that run now
-local pending          -- {error} of a callback, raised when the call that it was in has returned
-local unburied = {}    -- handles whose end came inside a callback
-local objects = setmetatable({}, {__mode = "v"}) -- of an address, for progress functions
-
+-- Five C functions for all contexts and all loads of this file; `user` is the number of an entry in `registered`, which
+-- the library's done function takes out again.
 local function address(pointer) return tonumber(ffi.cast("uintptr_t", pointer)) end
 
 local function register(what)
-  last_entry = last_entry + 1
-  registered[last_entry] = what
-  return ffi.cast("void *", last_entry), last_entry
+  shared.last_entry = shared.last_entry + 1
+  registered[shared.last_entry] = what
+  return ffi.cast("void *", shared.last_entry), shared.last_entry
 end
 
 -- Nothing may be raised through C: what a function raises waits for the end of the call.
 local function guarded(f, ...)
-  inside = inside + 1
+  shared.inside = shared.inside + 1
   local fine, result = pcall(f, ...)
-  inside = inside - 1
-  if fine then return result, true end
-  pending = pending or {result}
-  return nil, false
+  shared.inside = shared.inside - 1
+  if fine then return result end
+  shared.pending = shared.pending or {result}
 end
 
-local function on_log(user, level, text) guarded(registered[address(user)], level, ffi.string(text)) end
+-- What each does is all within the guard, and gives C what it takes without a conversion that could fail.
+local function do_log(user, level, text) registered[address(user)](level, ffi.string(text)) end
 
-local function on_progress(user, handle, done)
+local function do_progress(user, handle, done)
   if done ~= done then done = nil end
-  local stop = guarded(registered[address(user)], done, objects[address(handle)])
-  return (stop or pending or interrupt_waits()) and 1 or 0
+  local state = shared.states[address(handle)]
+  return registered[address(user)](done, state and state.object) and true
 end
 
-local function on_done(user) registered[address(user)] = nil end
-
-local function on_allocate(user, bytes, alignment)
-  local memory = guarded(registered[address(user)].allocate, tonumber(bytes), tonumber(alignment))
-  if type(memory) ~= "cdata" then return nil end
-  return memory
+local function do_allocate(user, bytes, alignment)
+  local memory = registered[address(user)].allocate(tonumber(bytes), tonumber(alignment))
+  if not present(memory) then return nil end
+  local box = ffi.new "void *[1]"
+  if type(memory) ~= "cdata" or not pcall(function() box[0] = memory end) then
+    raise("TPT_E_ARGUMENT", "allocate gave %s; a pointer or nil is needed", shown(memory))
+  end
+  return box[0]
 end
 
-local function on_release(user, memory, bytes, alignment)
-  guarded(registered[address(user)].release, memory, tonumber(bytes), tonumber(alignment))
+local function do_release(user, memory, bytes, alignment)
+  registered[address(user)].release(memory, tonumber(bytes), tonumber(alignment))
 end
 
-local trampolines
+local function do_done(user) registered[address(user)] = nil end
+
+local function on_log(...) guarded(do_log, ...) end
+local function on_progress(...) return (guarded(do_progress, ...) or shared.pending or interrupt_waits()) and 1 or 0 end
+local function on_allocate(...) return guarded(do_allocate, ...) end
+local function on_release(...) guarded(do_release, ...) end
+local function on_done(...) guarded(do_done, ...) end
+
 local function trampoline(name)
-  trampolines = trampolines or {
+  shared.trampolines = shared.trampolines or {
     log = ffi.cast("tpt_log_fn", on_log),
     progress = ffi.cast("tpt_progress_fn", on_progress),
     done = ffi.cast("tpt_done_fn", on_done),
     allocate = ffi.cast("void *(*)(void *, size_t, size_t)", on_allocate),
     release = ffi.cast("void (*)(void *, void *, size_t, size_t)", on_release),
   }
-  return trampolines[name]
+  return shared.trampolines[name]
 end
 
 -- ---- objects ----
 
--- An object has `handle`, nil once it is closed; `calls`, a number that each call and the close change, and `life`,
--- which only the close changes: by them borrowed arrays know that they have ended; `origin`, what it shares with all
--- that comes from one context.
+-- An object is a table of one field, `state`, which a copy of it shares. The state has `handle`, nil once it is closed;
+-- `calls`, a number that each call and the close change, and `life`, which only the close changes: by them borrowed
+-- arrays know that they have ended; `origin`, what it shares with all that comes from one context; `object`; and what a
+-- class remembers.
 local number_box = ffi.typeof("double[1]")
+local class_of = setmetatable({}, {__mode = "k"}) -- by the states that this file has made
 
 local function bury(object_class, handle, origin)
   C["tpt_" .. object_class.kind .. "_destroy"](handle)
@@ -462,19 +486,21 @@ local function bury(object_class, handle, origin)
 end
 
 local function give_back(...)
-  if inside == 0 then return bury(...) end
-  unburied[#unburied + 1] = {...}
+  if shared.inside == 0 then return bury(...) end
+  shared.unburied[#shared.unburied + 1] = {bury, ...}
 end
 
+local function bury_one(bury_it, ...) bury_it(...) end
+
 local function raise_pending()
-  while #unburied > 0 do bury(unpack(table.remove(unburied))) end
-  local raised = interrupted or pending
-  interrupted, pending = nil, nil
+  while #shared.unburied > 0 do bury_one(unpack(table.remove(shared.unburied))) end
+  local raised = interrupted or shared.pending
+  interrupted, shared.pending = nil, nil
   if raised then error(raised[1], 0) end
 end
 
 local function not_inside()
-  if inside > 0 then
+  if shared.inside > 0 then
     raise("TPT_E_STATE", "a log, progress or allocator function may call nothing of 3pt but context:cancel()")
   end
 end
@@ -483,32 +509,38 @@ local function class(name)
   local kind = name:lower()
   local made = {kind = kind, one = (kind:find "^[aeiou]" and "an " or "a ") .. kind}
   made.__index = made
-  function made:__tostring() return "3pt." .. name .. (self.handle and "" or " (closed)") end
+  function made:__tostring()
+    local state = self.state
+    return "3pt." .. name .. (class_of[state or false] and not state.handle and " (closed)" or "")
+  end
   tpt[name], is_class[made] = made, true
   return made
 end
 
 local function new(object_class, handle, origin)
   origin.holders = origin.holders + 1
-  local object = setmetatable({origin = origin, calls = number_box(), life = number_box()}, object_class)
-  object.handle = ffi.gc(handle, function(ended)
+  local state = {origin = origin, calls = number_box(), life = number_box()}
+  state.object = setmetatable({state = state}, object_class)
+  state.handle = ffi.gc(handle, function(ended)
     -- Nobody called, so nobody can be told what a release function raises.
-    local before = pending
+    local before = shared.pending
     pcall(give_back, object_class, ended, origin)
-    pending = before
+    shared.pending = before
   end)
-  objects[address(handle)] = object
-  return object
+  class_of[state] = object_class
+  shared.states[address(handle)] = state
+  return state.object
 end
 
 -- Raises what a callback raised, or what the status says: in the words of the call's first handle where there is one.
-local function check(status, object)
+local function check(status, state)
   raise_pending()
   if status == 0 then return end
   local message
-  if object and object.handle then
-    local text, length = ffi.new("char[512]"), ffi.new("size_t[1]")
-    C.tpt_error_of(object.handle, text, 512, length)
+  local text, length = ffi.new("char[512]"), ffi.new("size_t[1]")
+  local handle = state and state.handle
+  if handle then
+    C.tpt_error_of(handle, text, 512, length)
     message = ffi.string(text)
   else
     message = ffi.string(C.tpt_error_message())
@@ -517,16 +549,30 @@ local function check(status, object)
   error(setmetatable({status = tonumber(status), name = name, message = message}, Error), 0)
 end
 
--- The handle of an argument that must be an open object of this class.
-local function use(object, wanted, name)
-  not_inside()
+local function state_of(object, wanted, name)
   if getmetatable(object) ~= wanted then
     raise("TPT_E_ARGUMENT", "%s is %s; %s is needed", name or "self", shown(object), wanted.one)
   end
-  local handle = object.handle
-  if not handle then raise("TPT_E_STATE", "the %s is closed", wanted.kind) end
-  object.calls[0] = object.calls[0] + 1
+  local state = object.state
+  if class_of[state or false] ~= wanted then
+    raise("TPT_E_ARGUMENT", "%s is a table that 3pt has not made; %s is needed", name or "self", wanted.one)
+  end
+  return state
+end
+
+local function handle_of(state)
+  local handle = state.handle
+  if not handle then raise("TPT_E_STATE", "the %s is closed", class_of[state].kind) end
+  state.calls[0] = state.calls[0] + 1
   return handle
+end
+
+-- The state of an argument that must be an open object of this class.
+local function use(object, wanted, name)
+  not_inside()
+  local state = state_of(object, wanted, name)
+  handle_of(state)
+  return state
 end
 
 local function use_if_any(object, wanted, name)
@@ -534,7 +580,25 @@ local function use_if_any(object, wanted, name)
   return use(object, wanted, name)
 end
 
--- The object of a handle that a call on `maker` (may be nil) has made.
+-- Arguments as C takes them. To read one may run code of the caller's (an __index, a finalizer), which may close any
+-- object: so states become handles only here, after all of them have been read, with nothing between this and the call.
+local function resolved(count, first, ...)
+  if count == 0 then return end
+  if type(first) == "table" then first = class_of[first] and handle_of(first) or first.resolve(first) end
+  return first, resolved(count - 1, ...)
+end
+
+-- Every function of 3pt.h by its name, for states in place of handles.
+local safe = setmetatable({}, {__index = function(known, name)
+  local f = C[name]
+  known[name] = function(...)
+    not_inside()
+    return f(resolved(select("#", ...), ...))
+  end
+  return known[name]
+end})
+
+-- The object of a handle that a call on `maker`, a state (may be nil), has made.
 local function adopt(object_class, box, status, maker)
   local object
   if box[0] ~= nil then object = new(object_class, box[0], maker and maker.origin or {holders = 0}) end
@@ -544,13 +608,13 @@ local function adopt(object_class, box, status, maker)
   error(raised, 0)
 end
 
-local function close(self)
-  local handle = self.handle
+local function close(state, object_class)
+  local handle = state.handle
   if not handle then return end
   not_inside()
-  self.handle = nil
-  self.calls[0], self.life[0] = self.calls[0] + 1, 1
-  give_back(getmetatable(self), ffi.gc(handle, nil), self.origin)
+  state.handle = nil
+  state.calls[0], state.life[0] = state.calls[0] + 1, 1
+  give_back(object_class, ffi.gc(handle, nil), state.origin)
   raise_pending()
 end
 
@@ -569,27 +633,47 @@ local function alive(a)
   end
 end
 
+-- A number of C's own is an index too.
+local function index_of(key)
+  if ffi.istype("uint64_t", key) or ffi.istype("int64_t", key) then return tonumber(key) end
+  return key
+end
+
 local function check_index(a, index)
+  if type(index) ~= "number" then raise("TPT_E_ARGUMENT", "index %s of an array; a number is needed", shown(index)) end
   if not (index >= 0 and index < a.count_ and index % 1 == 0) then
     raise("TPT_E_ARGUMENT", "index %s of an array of %d; it counts from 0", shown(index), a.count_)
   end
 end
 
 local function array_index(a, key)
-  if type(key) ~= "number" then return Array[key] end
+  if type(key) == "string" then return Array[key] end
+  if type(key) ~= "number" then key = index_of(key) end
+  local values = a.values_
   alive(a)
   check_index(a, key)
-  return a.values_[key]
+  return values[key]
 end
 
 local check_element -- of its type: below
 
 local function array_set(a, key, value)
-  if type(key) ~= "number" then raise("TPT_E_ARGUMENT", "an array has no field %s", shown(key)) end
+  if type(key) == "string" then raise("TPT_E_ARGUMENT", "an array has no field %s", shown(key)) end
+  if type(key) ~= "number" then key = index_of(key) end
   alive(a)
   check_index(a, key)
   if not a.writable_ then raise("TPT_E_ARGUMENT", "this array can only be read") end
-  a.values_[key] = check_element[a:element()](value, "value")
+  local checked, values = check_element[a:element()](value, "value"), a.values_
+  alive(a)
+  values[key] = checked
+end
+
+-- The C pointer of the elements. The look is the last: to make the pointer may start the collector, and that may run a
+-- finalizer of the caller's, which may close what the array is of.
+local function start_of(a)
+  local values = a.values_
+  alive(a)
+  return values
 end
 
 local function array_length(a) return a.count_ end
@@ -618,9 +702,10 @@ local function array(element, count)
   return made
 end
 
-local function borrow(element, values, count, owner, now, writable)
+-- owner: a state; now: its `calls` or `life`, and born what that is as long as the array is good.
+local function borrow(element, values, count, owner, now, born, writable)
   local pointer = ffi.cast(ffi.typeof("$ *", ffi.typeof(element)), values)
-  local made = array_types[element](pointer, tonumber(count), now[0], now, writable)
+  local made = array_types[element](pointer, tonumber(count), born, now, writable)
   keep[made] = owner
   return made
 end
@@ -630,24 +715,21 @@ function Array.copy(a)
   alive(a)
   local element = a:element()
   local made = array(element, a.count_)
-  ffi.copy(made.values_, a.values_, a.count_ * ffi.sizeof(element))
+  ffi.copy(made.values_, start_of(a), a.count_ * ffi.sizeof(element))
   return made
 end
 
 -- A Lua table, from 1.
 function Array.table(a)
-  alive(a)
   local list = {}
-  for i = 0, a.count_ - 1 do list[i + 1] = a.values_[i] end
+  local values = start_of(a)
+  for i = 0, a.count_ - 1 do list[i + 1] = values[i] end
   return list
 end
 
 -- The bare C pointer to the first element, which nothing checks: it is good as long as the array is held and has not
 -- ended.
-function Array.pointer(a)
-  alive(a)
-  return a.values_
-end
+function Array.pointer(a) return start_of(a) end
 
 -- ---- arguments ----
 
@@ -656,7 +738,24 @@ local function whole(value, name, least, most)
   raise("TPT_E_ARGUMENT", "%s is %s; a whole number from %.0f to %.0f is needed", name, shown(value), least, most)
 end
 
-local function size(value, name) return whole(value, name, 0, 2^53) end
+local MOST = 2^53 -- up to it a Lua number holds every whole number
+
+local function size(value, name)
+  if type(value) == "number" and value < 0 then
+    raise("TPT_E_ARGUMENT", "%s is %s; it cannot be negative", name, shown(value))
+  end
+  return whole(value, name, 0, MOST)
+end
+
+-- batch x seq.
+local function cells_of(batch, seq)
+  local cells = size(batch, "batch") * size(seq, "seq")
+  if cells > MOST then
+    raise("TPT_E_ARGUMENT", "batch x seq, %.0f x %.0f, is more than there can be", batch, seq)
+  end
+  return cells
+end
+
 local function int32(value, name) return whole(value, name, -2^31, 2^31 - 1) end
 
 local function uint64(value, name)
@@ -690,8 +789,12 @@ local function of_names(names, value, name)
   raise("TPT_E_ARGUMENT", "%s is %s; %s are allowed", name, shown(value), table.concat(all, ", "))
 end
 
+-- A table that is no object of ours.
+local function is_plain(value) return type(value) == "table" and not is_class[getmetatable(value)] end
+
 local function need_table(value, name)
-  if type(value) ~= "table" then raise("TPT_E_ARGUMENT", "%s is %s; a table is needed", name, shown(value)) end
+  if is_plain(value) then return end
+  raise("TPT_E_ARGUMENT", "%s is %s; a %s is needed", name, shown(value), type(value) == "table" and "plain table" or "table")
 end
 
 -- A table of options by name, of no name but the known ones: what would be ignored without a word is refused.
@@ -719,6 +822,9 @@ check_element = {int32_t = int32, float = number, double = number}
 
 local function from_table(values, element, name)
   local count, checked = #values, check_element[element]
+  if count == 0 and next(values) ~= nil then
+    raise("TPT_E_ARGUMENT", "%s has %s, but no [1]; a table is read from 1", name, shown(next(values)))
+  end
   local made = ffi.new(ffi.typeof("$[?]", ffi.typeof(element)), count)
   for i = 0, count - 1 do made[i] = checked(values[i + 1], name .. "[" .. i .. "]") end
   return made, count
@@ -729,24 +835,35 @@ local function is_c_array(values, element)
   return made_of and made_of == tostring(ffi.typeof(element)):match("<(.*)>")
 end
 
--- Pointer and count of a table, an array of ours or a C array. The caller's own argument keeps the memory alive.
+local function resolve_array(late) return start_of(late.array) end
+
+-- Memory and count of a table, an array of ours or a C array. A borrowed array may end while other arguments are read:
+-- its memory is a table that `resolved` makes a pointer of. The caller's own argument keeps the memory alive.
 local function elements(values, element, name)
-  if type(values) == "table" then return from_table(values, element, name) end
+  if is_plain(values) then return from_table(values, element, name) end
   if ffi.istype(array_types[element], values) then
     alive(values)
-    return values.values_, values.count_
+    if values.now_ == nil then return values.values_, values.count_ end
+    return {array = values, resolve = resolve_array}, values.count_
   end
   if type(values) == "cdata" and is_c_array(values, element) then
     return values, ffi.sizeof(values) / ffi.sizeof(element)
   end
-  raise("TPT_E_ARGUMENT", "%s is %s; a table, an array of 3pt or a C array of %s is needed", name, shown(values), element)
+  raise("TPT_E_ARGUMENT", "%s is %s; a table of numbers, an array of 3pt or a C array of %s is needed", name, shown(values),
+        element)
 end
 
--- The same where C cannot see how many there are; wanted: nil where C fails before it looks.
-local function exactly(values, element, name, wanted)
-  local pointer, count = elements(values, element, name)
-  if wanted and count ~= wanted then raise("TPT_E_ARGUMENT", "%s has %.0f elements; %.0f are needed", name, count, wanted) end
-  return pointer
+-- The same where C cannot see how many there are; `what`, of format's words, says what needs so many.
+local function exactly(values, element, name, wanted, what, ...)
+  local memory, count = elements(values, element, name)
+  if count ~= wanted then
+    raise("TPT_E_ARGUMENT", "%s has %.0f values; %s needs %.0f", name, count, what:format(...), wanted)
+  end
+  return memory
+end
+
+local function of_batch(values, name, batch, seq)
+  return exactly(values, "int32_t", name, cells_of(batch, seq), "batch x seq, %.0f x %.0f,", batch, seq)
 end
 
 -- New arrays to hand in or to fill: of so many zeros, or of a table's values.
@@ -755,7 +872,7 @@ local function maker(element)
     if type(what) == "number" then return array(element, size(what, "count")) end
     local values, count = elements(what, element, "values")
     local made = array(element, count)
-    ffi.copy(made.values_, values, count * ffi.sizeof(element))
+    ffi.copy(made.values_, resolved(1, values), count * ffi.sizeof(element))
     return made
   end
 end
@@ -775,23 +892,25 @@ local pointer_box = {
 local FIRST_ROOM = 4096
 local first_text = ffi.new("char[?]", FIRST_ROOM)
 
--- ask(text, capacity, length) asks again where the first room was too small.
-local function text_of(self, ask)
+-- ask(text, capacity, length) asks again as long as the room was too small; `more`, 1 where C needs a byte for a NUL.
+local function ask_all(state, ask, more)
   local room, capacity, length = first_text, FIRST_ROOM, size_box()
-  check(ask(room, capacity, length), self)
-  if length[0] >= capacity then
-    capacity = tonumber(length[0]) + 1
+  check(ask(room, capacity, length), state)
+  while length[0] + more > capacity do
+    capacity = tonumber(length[0]) + more
     room = ffi.new("char[?]", capacity)
-    check(ask(room, capacity, length), self)
+    check(ask(room, capacity, length), state)
   end
   return ffi.string(room, length[0])
 end
 
+local function text_of(state, ask) return ask_all(state, ask, 1) end
+
 -- A number that C writes: a method of `object_class` without arguments.
 local function getter(object_class, call, box)
   return function(self)
-    local value = box()
-    check(C[call](use(self, object_class), value), self)
+    local state, value = use(self, object_class), box()
+    check(safe[call](state, value), state)
     return tonumber(value[0])
   end
 end
@@ -807,23 +926,23 @@ local Optimizer, Decoder, Dataset, Tokenizer = class "Optimizer", class "Decoder
 
 for _, each in ipairs {Context, Config, Model, Trainer, Optimizer, Decoder, Dataset, Tokenizer} do
   -- Ends the object now and not when it is collected; again and again does nothing.
-  each.close = close
+  function each:close() close(state_of(self, each), each) end
   -- The text of the last failure of a call on this object, "" where there was none.
   function each:last_error()
-    local handle = use(self, each)
-    return text_of(self, function(...) return C.tpt_error_of(handle, ...) end)
+    local state = use(self, each)
+    return text_of(state, function(...) return safe.tpt_error_of(state, ...) end)
   end
 end
 
 -- ---- version ----
 
-function tpt.version() return ffi.string(C.tpt_version()) end
-function tpt.build_info() return ffi.string(C.tpt_build_info()) end
-function tpt.status_name(status) return ffi.string(C.tpt_status_name(int32(status, "status"))) end
-function tpt.error_message() return ffi.string(C.tpt_error_message()) end
+function tpt.version() return ffi.string(safe.tpt_version()) end
+function tpt.build_info() return ffi.string(safe.tpt_build_info()) end
+function tpt.status_name(status) return ffi.string(safe.tpt_status_name(int32(status, "status"))) end
+function tpt.error_message() return ffi.string(safe.tpt_error_message()) end
 
 function tpt.check_version(major, minor, patch)
-  check(C.tpt_check_version(int32(major, "major"), int32(minor, "minor"), int32(patch, "patch")))
+  check(safe.tpt_check_version(int32(major, "major"), int32(minor, "minor"), int32(patch, "patch")))
 end
 
 -- ---- context ----
@@ -835,7 +954,7 @@ function Context.create(options)
   not_inside()
   if present(options) then named(options, CONTEXT_OPTIONS) end
   local box = pointer_box.context()
-  local self = adopt(Context, box, C.tpt_context_create(box))
+  local self = adopt(Context, box, safe.tpt_context_create(box))
   for _, name in ipairs(CONTEXT_OPTIONS) do
     local value = options and options[name]
     local fine, raised = pcall(present(value) and self["set_" .. name] or not_inside, self, value)
@@ -848,11 +967,11 @@ function Context.create(options)
 end
 
 function Context:set_threads(threads)
-  local handle = use(self, Context)
-  if self.origin.entry and threads ~= 1 then
+  local state = use(self, Context)
+  if state.origin.entry and threads ~= 1 then
     raise("TPT_E_STATE", "the allocator is a Lua function, which only one thread can call: threads stays 1")
   end
-  check(C.tpt_context_set_threads(handle, int32(threads, "threads")), self)
+  check(safe.tpt_context_set_threads(state, int32(threads, "threads")), state)
 end
 
 Context.threads = getter(Context, "tpt_context_threads", token_box)
@@ -860,40 +979,43 @@ Context.threads = getter(Context, "tpt_context_threads", token_box)
 -- allocate(bytes, alignment) gives a pointer or nil, release(memory, bytes, alignment) takes it back: Lua functions
 -- where the context has one thread, C function pointers (then `user` is handed to them) for any number.
 function Context:set_allocator(allocator)
-  local handle = use(self, Context)
+  local state = use(self, Context)
   local given, entry = struct "tpt_allocator", nil
   need_table(allocator, "allocator")
-  if type(allocator.allocate) == "function" and type(allocator.release) == "function" then
+  local allocate, release, user = allocator.allocate, allocator.release, allocator.user
+  if type(allocate) == "function" and type(release) == "function" then
     if self:threads() ~= 1 then
       raise("TPT_E_STATE", "a Lua function can be called by one thread only: set_threads(1) before")
     end
-    given.user, entry = register {allocate = allocator.allocate, release = allocator.release}
+    given.user, entry = register {allocate = allocate, release = release}
     given.allocate, given.release = trampoline "allocate", trampoline "release"
-  elseif type(allocator.allocate) == "cdata" and type(allocator.release) == "cdata" then
-    given.user, given.allocate, given.release = allocator.user, allocator.allocate, allocator.release
+  elseif type(allocate) == "cdata" and type(release) == "cdata" then
+    given.user, given.allocate, given.release = user, allocate, release
   else
     raise("TPT_E_ARGUMENT", "allocate is %s and release %s; two Lua functions or two C functions are needed",
-          shown(allocator.allocate), shown(allocator.release))
+          shown(allocate), shown(release))
   end
-  local status = C.tpt_context_set_allocator(handle, given)
-  if status ~= 0 then
-    if entry then registered[entry] = nil end
-  else
-    if self.origin.entry then registered[self.origin.entry] = nil end
-    self.origin.entry, self.origin.allocator = entry, allocator
+  local fine, status = pcall(safe.tpt_context_set_allocator, state, given)
+  if fine and status == 0 then
+    if state.origin.entry then registered[state.origin.entry] = nil end
+    state.origin.entry, state.origin.allocator = entry, {allocate, release, user}
+  elseif entry then
+    registered[entry] = nil
   end
-  check(status, self)
+  if not fine then error(status, 0) end
+  check(status, state)
 end
 
 local function set_callback(self, name, f)
-  local handle = use(self, Context)
-  local set = C["tpt_context_set_" .. name]
-  if not present(f) then return check(set(handle, nil, nil, nil), self) end
+  local state = use(self, Context)
+  local set = safe["tpt_context_set_" .. name]
+  if not present(f) then return check(set(state, nil, nil, nil), state) end
   if type(f) ~= "function" then raise("TPT_E_ARGUMENT", "%s is %s; a function is needed", name, shown(f)) end
   local user, entry = register(f)
-  local status = set(handle, trampoline(name), user, trampoline "done")
-  if status ~= 0 then registered[entry] = nil end
-  check(status, self)
+  local fine, status = pcall(set, state, trampoline(name), user, trampoline "done")
+  if not fine or status ~= 0 then registered[entry] = nil end
+  if not fine then error(status, 0) end
+  check(status, state)
 end
 
 -- log(level, text), or nil for silence.
@@ -905,30 +1027,31 @@ function Context:set_progress(progress) set_callback(self, "progress", progress)
 
 -- Running and coming long calls end with TPT_E_CANCELLED until cancel(false). Also from inside a progress function.
 function Context:cancel(on)
-  if getmetatable(self) ~= Context or not self.handle then use(self, Context) end
-  local status = C.tpt_context_cancel(self.handle, on == false and 0 or 1)
-  if inside == 0 then check(status, self) end
+  local state = state_of(self, Context)
+  if not state.handle then handle_of(state) end
+  local status = C.tpt_context_cancel(state.handle, on == false and 0 or 1)
+  if shared.inside == 0 then check(status, state) end
 end
 
--- The handle of a context that may be nil.
+-- The state of a context that may be nil.
 local function of_context(context) return use_if_any(context, Context, "context") end
 
 -- ---- description ----
 
 function Config.create()
   local box = pointer_box.config()
-  return adopt(Config, box, C.tpt_config_create(box))
+  return adopt(Config, box, safe.tpt_config_create(box))
 end
 
 function Config.preset(name)
   local box = pointer_box.config()
-  return adopt(Config, box, C.tpt_config_preset(text(name, "name"), box))
+  return adopt(Config, box, safe.tpt_config_preset(text(name, "name"), box))
 end
 
 function Config.preset_names()
   local names, index = {}, 0
   while true do
-    local name = C.tpt_config_preset_name(index)
+    local name = safe.tpt_config_preset_name(index)
     if name == nil then return names end
     index = index + 1
     names[index] = ffi.string(name)
@@ -937,47 +1060,50 @@ end
 
 function Config.load(path)
   local box = pointer_box.config()
-  return adopt(Config, box, C.tpt_config_load(text(path, "path"), box))
+  return adopt(Config, box, safe.tpt_config_load(text(path, "path"), box))
 end
 
 function Config.parse(yaml)
   local box = pointer_box.config()
   local value, length = bytes(yaml, "yaml")
-  return adopt(Config, box, C.tpt_config_parse(value, length, box))
+  return adopt(Config, box, safe.tpt_config_parse(value, length, box))
 end
 
 function Config:copy()
-  local box = pointer_box.config()
-  return adopt(Config, box, C.tpt_config_copy(use(self, Config), box), self)
+  local box, state = pointer_box.config(), use(self, Config)
+  return adopt(Config, box, safe.tpt_config_copy(state, box), state)
 end
 
 -- value: YAML text, or a number.
 function Config:set(key, value)
-  local handle = use(self, Config)
+  local state = use(self, Config)
   if type(value) == "number" then value = ("%.17g"):format(value) end
-  check(C.tpt_config_set(handle, text(key, "key"), text(value, "value")), self)
+  check(safe.tpt_config_set(state, text(key, "key"), text(value, "value")), state)
 end
 
 -- The value as text.
 function Config:get(key)
-  local handle = use(self, Config)
+  local state = use(self, Config)
   text(key, "key")
-  return text_of(self, function(...) return C.tpt_config_get(handle, key, ...) end)
+  return text_of(state, function(...) return safe.tpt_config_get(state, key, ...) end)
 end
 
 function Config:format()
-  local handle = use(self, Config)
-  return text_of(self, function(...) return C.tpt_config_format(handle, ...) end)
+  local state = use(self, Config)
+  return text_of(state, function(...) return safe.tpt_config_format(state, ...) end)
 end
 
-function Config:check() check(C.tpt_config_check(use(self, Config)), self) end
+function Config:check()
+  local state = use(self, Config)
+  check(safe.tpt_config_check(state), state)
+end
 
 Config.parameter_count = getter(Config, "tpt_config_parameter_count", size_box)
 
 -- for_what: "inference" or "training".
 function Config:memory(for_what)
-  local handle, value = use(self, Config), size_box()
-  check(C.tpt_config_memory(handle, of_names(tpt.memory_uses, for_what, "use"), value), self)
+  local state, value = use(self, Config), size_box()
+  check(safe.tpt_config_memory(state, of_names(tpt.memory_uses, for_what, "use"), value), state)
   return tonumber(value[0])
 end
 
@@ -986,14 +1112,16 @@ end
 function Model.create(config, seed, context)
   local box = pointer_box.model()
   local described = use(config, Config, "config")
-  return adopt(Model, box, C.tpt_model_create(of_context(context), described, uint64(seed, "seed"), box), context)
+  local within = of_context(context)
+  return adopt(Model, box, safe.tpt_model_create(within, described, uint64(seed, "seed"), box), within)
 end
 
 -- config may be nil where the file has one.
 function Model.load(path, config, context)
   local box = pointer_box.model()
   local described = use_if_any(config, Config, "config")
-  return adopt(Model, box, C.tpt_model_load(of_context(context), text(path, "path"), described, box), context)
+  local within = of_context(context)
+  return adopt(Model, box, safe.tpt_model_load(within, text(path, "path"), described, box), within)
 end
 
 -- data: the bytes of a file, a string.
@@ -1001,47 +1129,52 @@ function Model.load_memory(data, config, context)
   local box = pointer_box.model()
   local described = use_if_any(config, Config, "config")
   local value, length = bytes(data, "data")
-  return adopt(Model, box, C.tpt_model_load_memory(of_context(context), value, length, described, box), context)
+  local within = of_context(context)
+  return adopt(Model, box, safe.tpt_model_load_memory(within, value, length, described, box), within)
 end
 
 function Model:save(path)
-  local handle = use(self, Model)
-  check(C.tpt_model_save(handle, text(path, "path")), self)
+  local state = use(self, Model)
+  check(safe.tpt_model_save(state, text(path, "path")), state)
 end
 
 -- The bytes of the file, a string.
 function Model:save_memory()
-  local handle, length = use(self, Model), size_box()
-  check(C.tpt_model_save_memory(handle, nil, 0, length), self)
-  local capacity = tonumber(length[0])
-  local data = ffi.new("uint8_t[?]", capacity)
-  check(C.tpt_model_save_memory(handle, data, capacity, length), self)
+  local state, data, capacity, length = use(self, Model), nil, 0, size_box()
+  check(safe.tpt_model_save_memory(state, data, capacity, length), state)
+  while length[0] > capacity do
+    capacity = tonumber(length[0])
+    data = ffi.new("uint8_t[?]", capacity)
+    check(safe.tpt_model_save_memory(state, data, capacity, length), state)
+  end
   return ffi.string(data, length[0])
 end
 
 -- A copy of the model's description as it is now.
 function Model:config()
-  local box = pointer_box.config()
-  return adopt(Config, box, C.tpt_config_copy(C.tpt_model_config(use(self, Model)), box), self)
+  local box, state = pointer_box.config(), use(self, Model)
+  local its = {resolve = function(late) return handle_of(state) and late.config end} -- gone with the model's close
+  its.config = safe.tpt_model_config(state)
+  return adopt(Config, box, safe.tpt_config_copy(its, box), state)
 end
 
 function Model:fold()
-  local box = pointer_box.model()
-  return adopt(Model, box, C.tpt_model_fold(use(self, Model), box), self)
+  local box, state = pointer_box.model(), use(self, Model)
+  return adopt(Model, box, safe.tpt_model_fold(state, box), state)
 end
 
 -- precision: "f32", "bf16" or "int8".
 function Model:convert(precision)
-  local box, handle = pointer_box.model(), use(self, Model)
-  return adopt(Model, box, C.tpt_model_convert(handle, text(precision, "precision"), box), self)
+  local box, state = pointer_box.model(), use(self, Model)
+  return adopt(Model, box, safe.tpt_model_convert(state, text(precision, "precision"), box), state)
 end
 
 Model.tensor_count = getter(Model, "tpt_model_tensor_count", size_box)
 
 -- index from 0; a table with name, shape, offset, count.
 function Model:tensor_info(index)
-  local handle, info = use(self, Model), struct "tpt_tensor_info"
-  check(C.tpt_model_tensor_info(handle, size(index, "index"), info), self)
+  local state, info = use(self, Model), struct "tpt_tensor_info"
+  check(safe.tpt_model_tensor_info(state, size(index, "index"), info), state)
   local shape = {}
   for i = 1, tonumber(info.ndim) do shape[i] = tonumber(info.shape[i - 1]) end
   return {name = ffi.string(info.name), shape = shape, offset = tonumber(info.offset), count = tonumber(info.count)}
@@ -1054,18 +1187,19 @@ function Model:tensors()
   return list
 end
 
--- What the sizes of results come from: V, N, P / 2, max_seq_len, and the elements of each tensor.
-local function dimensions(model)
-  if model.dims then return model.dims end
+-- What the sizes of results come from: V, D, N, P / 2, max_seq_len, and the elements of each tensor. A model's never
+-- change.
+local function dimensions(model, state)
+  if state.dims then return state.dims end
   local config, counts = model:config(), {}
   local function setting(key) return tonumber(config:get(key)) end
-  local phases = setting "model.n_phases"
-  local found = {vocab = setting "model.vocab_size", phases = phases, positions = setting "model.max_seq_len",
-                 pairs = math.floor(setting "model.d_model" / phases / 2), counts = counts}
+  local phases, width = setting "model.n_phases", setting "model.d_model"
+  local found = {vocab = setting "model.vocab_size", width = width, phases = phases,
+                 positions = setting "model.max_seq_len", pairs = math.floor(width / phases / 2), counts = counts}
   config:close()
   counts["embedding.dc_profile"] = found.positions
   for _, info in ipairs(model:tensors()) do counts[info.name] = info.count end
-  model.dims = found
+  state.dims = found
   return found
 end
 
@@ -1073,314 +1207,337 @@ end
 local function count_of(dims, name) return dims.counts[text(name, "name")] or 1 end
 
 function Model:get_tensor(name)
-  local handle = use(self, Model)
-  local values = array("float", count_of(dimensions(self), name))
-  check(C.tpt_model_get_tensor(handle, name, values.values_, values.count_), self)
+  local state = use(self, Model)
+  local values = array("float", count_of(dimensions(self, state), name))
+  check(safe.tpt_model_get_tensor(state, name, values.values_, values.count_), state)
   return values
 end
 
 function Model:set_tensor(name, values)
-  local handle = use(self, Model)
+  local state = use(self, Model)
   local pointer, count = elements(values, "float", "values")
-  check(C.tpt_model_set_tensor(handle, text(name, "name"), pointer, count), self)
+  check(safe.tpt_model_set_tensor(state, text(name, "name"), pointer, count), state)
 end
 
 -- All parameters, borrowed until the close of the model; writable.
 function Model:parameters()
-  local handle, values, count = use(self, Model), pointer_box.writable_float(), size_box()
-  check(C.tpt_model_parameters(handle, values, count), self)
-  return borrow("float", values[0], count[0], self, self.life, true)
+  local state, values, count = use(self, Model), pointer_box.writable_float(), size_box()
+  check(safe.tpt_model_parameters(state, values, count), state)
+  return borrow("float", values[0], count[0], state, state.life, 0, true)
 end
 
 -- A table with loss, perplexity, tokens (uint64_t). max_windows and config may be nil.
 function Model:evaluate(dataset, seq, max_windows, config)
-  local handle, result = use(self, Model), struct "tpt_evaluation"
-  check(C.tpt_evaluate(handle, use_if_any(config, Config, "config"), use(dataset, Dataset, "dataset"), size(seq, "seq"),
-                       size(either(max_windows, 0), "max_windows"), result), self)
+  local state, result = use(self, Model), struct "tpt_evaluation"
+  check(safe.tpt_evaluate(state, use_if_any(config, Config, "config"), use(dataset, Dataset, "dataset"), size(seq, "seq"),
+                       size(either(max_windows, 0), "max_windows"), result), state)
   return {loss = result.loss, perplexity = result.perplexity, tokens = result.tokens}
 end
 
 -- ---- geometry of the weights ----
 
 function Model:dc_profile(first, count)
-  local handle = use(self, Model)
+  local state = use(self, Model)
   local values = array("float", size(count, "count"))
-  check(C.tpt_geometry_dc_profile(handle, size(first, "first"), values.values_, count), self)
+  check(safe.tpt_geometry_dc_profile(state, size(first, "first"), values.values_, count), state)
   return values
 end
 
 function Model:theta(layer)
-  local handle, values = use(self, Model), array("float", dimensions(self).pairs)
-  check(C.tpt_geometry_theta(handle, size(layer, "layer"), values.values_, values.count_), self)
+  local state = use(self, Model)
+  local values = array("float", dimensions(self, state).pairs)
+  check(safe.tpt_geometry_theta(state, size(layer, "layer"), values.values_, values.count_), state)
   return values
 end
 
 function Model:angles(layer, phase)
-  local handle, values = use(self, Model), array("float", dimensions(self).pairs)
-  check(C.tpt_geometry_angles(handle, size(layer, "layer"), size(phase, "phase"), values.values_, values.count_), self)
+  local state = use(self, Model)
+  local values = array("float", dimensions(self, state).pairs)
+  check(safe.tpt_geometry_angles(state, size(layer, "layer"), size(phase, "phase"), values.values_, values.count_), state)
   return values
 end
 
 -- A table with start, mean, l2, max.
 function Model:drift(layer)
-  local handle, result = use(self, Model), struct "tpt_drift"
-  check(C.tpt_geometry_drift(handle, size(layer, "layer"), result), self)
+  local state, result = use(self, Model), struct "tpt_drift"
+  check(safe.tpt_geometry_drift(state, size(layer, "layer"), result), state)
   return {start = result.start, mean = result.mean, l2 = result.l2, max = result.max}
 end
 
 -- ---- training ----
 
 function Trainer.create(model, config)
-  local box, handle = pointer_box.trainer(), use(model, Model, "model")
-  local dims = dimensions(model)
-  local self = adopt(Trainer, box, C.tpt_trainer_create(handle, use_if_any(config, Config, "config"), box), model)
-  self.dims, self.seq = dims, 0
+  local box, state = pointer_box.trainer(), use(model, Model, "model")
+  local dims = dimensions(model, state)
+  local self = adopt(Trainer, box, safe.tpt_trainer_create(state, use_if_any(config, Config, "config"), box), state)
+  self.state.dims, self.state.seq = dims, 0
   return self
 end
 
--- cells: how many targets and rows of logits the last forward has, nil without one; seq: T of what the geometry is of.
+-- T of what the geometry is of is remembered as `seq`: C compares it with its own.
 function Trainer:forward(tokens, batch, seq)
-  local handle = use(self, Trainer)
-  local cells = size(batch, "batch") * size(seq, "seq")
-  self.cells = nil
-  check(C.tpt_trainer_forward(handle, exactly(tokens, "int32_t", "tokens", cells), batch, seq), self)
-  self.cells, self.seq = cells, seq
+  local state = use(self, Trainer)
+  local status = safe.tpt_trainer_forward(state, of_batch(tokens, "tokens", batch, seq), batch, seq)
+  if status == 0 then state.seq = seq end
+  check(status, state)
+end
+
+-- How many targets and rows of logits the last forward has; nil where C has none. C is asked each time: a call that was
+-- refused has left the forward, one that was cancelled or broken off has not.
+local function cells_in_c(state)
+  local values, count = pointer_box.float(), size_box()
+  local status = safe.tpt_trainer_activation(state, tpt.points.embedding, 0, values, count)
+  return status == 0 and tonumber(count[0]) / state.dims.width or nil
 end
 
 -- Of the last forward, B x T x V; borrowed until the next call on this trainer.
 function Trainer:logits()
-  local handle, values = use(self, Trainer), pointer_box.float()
-  check(C.tpt_trainer_logits(handle, values), self)
-  return borrow("float", values[0], self.cells * self.dims.vocab, self, self.calls, false)
+  local state, values = use(self, Trainer), pointer_box.float()
+  local cells, born = cells_in_c(state), state.calls[0] + 1
+  check(safe.tpt_trainer_logits(state, values), state)
+  return borrow("float", values[0], cells * state.dims.vocab, state, state.calls, born, false)
 end
 
 function Trainer:loss(targets)
-  local handle, value = use(self, Trainer), number_box()
-  check(C.tpt_trainer_loss(handle, exactly(targets, "int32_t", "targets", self.cells), value), self)
+  local state, value = use(self, Trainer), number_box()
+  local ids, count = elements(targets, "int32_t", "targets")
+  local cells = cells_in_c(state)
+  -- C looks for the forward first and is given no targets that do not fit it.
+  local status = safe.tpt_trainer_loss(state, count == cells and ids or nil, value)
+  if status == ffi.C.TPT_E_ARGUMENT and count ~= cells then
+    raise("TPT_E_ARGUMENT", "targets has %.0f values; the last forward needs %.0f", count, cells)
+  end
+  check(status, state)
   return value[0]
 end
 
-function Trainer:backward() check(C.tpt_trainer_backward(use(self, Trainer)), self) end
+function Trainer:backward()
+  local state = use(self, Trainer)
+  check(safe.tpt_trainer_backward(state), state)
+end
 
 function Trainer:backward_logits(dlogits)
-  local handle = use(self, Trainer)
+  local state = use(self, Trainer)
   local pointer, count = elements(dlogits, "float", "dlogits")
-  check(C.tpt_trainer_backward_logits(handle, pointer, count), self)
+  check(safe.tpt_trainer_backward_logits(state, pointer, count), state)
 end
 
 -- Forward, loss and backward in one; the loss.
 function Trainer:accumulate(tokens, targets, batch, seq)
-  local handle, loss = use(self, Trainer), number_box()
-  local cells = size(batch, "batch") * size(seq, "seq")
-  local ids = exactly(tokens, "int32_t", "tokens", cells)
-  local status = C.tpt_trainer_accumulate(handle, ids, exactly(targets, "int32_t", "targets", cells), batch, seq, loss)
+  local state, loss = use(self, Trainer), number_box()
+  local ids = of_batch(tokens, "tokens", batch, seq)
+  local status = safe.tpt_trainer_accumulate(state, ids, of_batch(targets, "targets", batch, seq), batch, seq, loss)
   -- After NUMERIC too the geometry is this batch's.
-  if status == 0 or status == ffi.C.TPT_E_NUMERIC then self.seq = seq end
-  check(status, self)
+  if status == 0 or status == ffi.C.TPT_E_NUMERIC then state.seq = seq end
+  check(status, state)
   return loss[0]
 end
 
-function Trainer:zero_gradients() check(C.tpt_trainer_zero_gradients(use(self, Trainer)), self) end
+function Trainer:zero_gradients()
+  local state = use(self, Trainer)
+  check(safe.tpt_trainer_zero_gradients(state), state)
+end
 
 -- All gradients, laid out as the parameters; borrowed until the close of the trainer; writable.
 function Trainer:gradients()
-  local handle, values, count = use(self, Trainer), pointer_box.writable_float(), size_box()
-  check(C.tpt_trainer_gradients(handle, values, count), self)
-  return borrow("float", values[0], count[0], self, self.life, true)
+  local state, values, count = use(self, Trainer), pointer_box.writable_float(), size_box()
+  check(safe.tpt_trainer_gradients(state, values, count), state)
+  return borrow("float", values[0], count[0], state, state.life, 0, true)
 end
 
 function Trainer:get_gradient(name)
-  local handle = use(self, Trainer)
-  local values = array("float", count_of(self.dims, name))
-  check(C.tpt_trainer_get_gradient(handle, name, values.values_, values.count_), self)
+  local state = use(self, Trainer)
+  local values = array("float", count_of(state.dims, name))
+  check(safe.tpt_trainer_get_gradient(state, name, values.values_, values.count_), state)
   return values
 end
 
 -- The stream at a point ("embedding", "attention", "rotation", "block") of a layer, B x T x D; borrowed until the next
 -- call on this trainer.
 function Trainer:activation(at, layer)
-  local handle, values, count = use(self, Trainer), pointer_box.float(), size_box()
-  check(C.tpt_trainer_activation(handle, point(at), size(layer, "layer"), values, count), self)
-  return borrow("float", values[0], count[0], self, self.calls, false)
+  local state, values, count = use(self, Trainer), pointer_box.float(), size_box()
+  local where, born = point(at), state.calls[0] + 1
+  check(safe.tpt_trainer_activation(state, where, size(layer, "layer"), values, count), state)
+  return borrow("float", values[0], count[0], state, state.calls, born, false)
 end
 
 -- ---- geometry of the last forward or accumulate ----
 
 local function measure(call, element, how_many)
   return function(self, at, layer)
-    local handle = use(self, Trainer)
-    local values = array(element, how_many(self))
-    check(C[call](handle, point(at), size(layer, "layer"), values.values_, values.count_), self)
+    local state = use(self, Trainer)
+    local values = array(element, how_many(state))
+    check(safe[call](state, point(at), size(layer, "layer"), values.values_, values.count_), state)
     return values
   end
 end
 
-local function phases(trainer) return trainer.dims.phases end
+local function phases(state) return state.dims.phases end
 
 Trainer.phase_means = measure("tpt_geometry_phase_means", "double", phases)
 Trainer.phase_rms = measure("tpt_geometry_phase_rms", "double", phases)
-Trainer.phase_cosine = measure("tpt_geometry_phase_cosine", "double", function(self) return phases(self)^2 end)
+Trainer.phase_cosine = measure("tpt_geometry_phase_cosine", "double", function(state) return phases(state)^2 end)
 Trainer.dc_energy = measure("tpt_geometry_dc_energy", "double", phases)
-Trainer.dc = measure("tpt_geometry_dc", "float", function(self) return self.seq end)
+Trainer.dc = measure("tpt_geometry_dc", "float", function(state) return state.seq end)
 
 -- Two numbers: measured, by the profile.
 function Trainer:zero_sum()
-  local handle, measured, analytic = use(self, Trainer), number_box(), number_box()
-  check(C.tpt_geometry_zero_sum(handle, measured, analytic), self)
+  local state, measured, analytic = use(self, Trainer), number_box(), number_box()
+  check(safe.tpt_geometry_zero_sum(state, measured, analytic), state)
   return measured[0], analytic[0]
 end
 
 function Trainer:displacement(layer)
-  local handle, mean = use(self, Trainer), number_box()
-  check(C.tpt_geometry_displacement(handle, size(layer, "layer"), mean), self)
+  local state, mean = use(self, Trainer), number_box()
+  check(safe.tpt_geometry_displacement(state, size(layer, "layer"), mean), state)
   return mean[0]
 end
 
 -- ---- optimizer, checkpoint ----
 
 function Optimizer.create(trainer, config)
-  local box, handle = pointer_box.optimizer(), use(trainer, Trainer, "trainer")
-  local self = adopt(Optimizer, box, C.tpt_optimizer_create(handle, use_if_any(config, Config, "config"), box), trainer)
-  self.calls = trainer.calls -- the two count as one handle
+  local box, state = pointer_box.optimizer(), use(trainer, Trainer, "trainer")
+  local self = adopt(Optimizer, box, safe.tpt_optimizer_create(state, use_if_any(config, Config, "config"), box), state)
+  self.state.calls = state.calls -- the two count as one handle
   return self
 end
 
 -- The norm of the gradients before clipping.
 function Optimizer:step()
-  local handle, norm = use(self, Optimizer), number_box()
-  check(C.tpt_optimizer_step(handle, norm), self)
+  local state, norm = use(self, Optimizer), number_box()
+  check(safe.tpt_optimizer_step(state, norm), state)
   return norm[0]
 end
 
 -- NaN: the schedule again.
 function Optimizer:set_lr(lr)
-  local handle = use(self, Optimizer)
-  check(C.tpt_optimizer_set_lr(handle, number(lr, "lr")), self)
+  local state = use(self, Optimizer)
+  check(safe.tpt_optimizer_set_lr(state, number(lr, "lr")), state)
 end
 
 Optimizer.lr = getter(Optimizer, "tpt_optimizer_lr", number_box)
 
 -- A uint64_t.
 function Optimizer:step_count()
-  local handle, steps = use(self, Optimizer), ffi.new("uint64_t[1]")
-  check(C.tpt_optimizer_step_count(handle, steps), self)
+  local state, steps = use(self, Optimizer), ffi.new("uint64_t[1]")
+  check(safe.tpt_optimizer_step_count(state, steps), state)
   return steps[0]
 end
 
 -- user: bytes of your own, a string; may be nil.
 function Trainer:save_checkpoint(optimizer, path, user)
-  local handle, its = use(self, Trainer), use(optimizer, Optimizer, "optimizer")
+  local state, its = use(self, Trainer), use(optimizer, Optimizer, "optimizer")
   local value, length = bytes(either(user, ""), "user")
-  check(C.tpt_checkpoint_save(handle, its, text(path, "path"), value, length), self)
+  check(safe.tpt_checkpoint_save(state, its, text(path, "path"), value, length), state)
 end
 
 -- The bytes of your own.
 function Trainer:load_checkpoint(optimizer, path)
-  local handle, its = use(self, Trainer), use(optimizer, Optimizer, "optimizer")
+  local state, its = use(self, Trainer), use(optimizer, Optimizer, "optimizer")
   text(path, "path")
-  local user, capacity, length = first_text, FIRST_ROOM, size_box()
-  self.cells = nil
-  check(C.tpt_checkpoint_load(handle, its, path, user, capacity, length), self)
-  if length[0] > capacity then
-    capacity = tonumber(length[0])
-    user = ffi.new("char[?]", capacity)
-    check(C.tpt_checkpoint_load(handle, its, path, user, capacity, length), self)
-  end
-  return ffi.string(user, length[0])
+  return ask_all(state, function(...) return safe.tpt_checkpoint_load(state, its, path, ...) end, 0)
 end
 
 -- ---- decoding ----
 
 -- max_positions may be nil: as many as the model can.
 function Decoder.create(model, max_positions)
-  local box, handle = pointer_box.decoder(), use(model, Model, "model")
-  local dims, room = dimensions(model), size(either(max_positions, 0), "max_positions")
-  local self = adopt(Decoder, box, C.tpt_decoder_create(handle, room, box), model)
-  self.vocab, self.room = dims.vocab, room > 0 and room or dims.positions
+  local box, state = pointer_box.decoder(), use(model, Model, "model")
+  local dims, room = dimensions(model, state), size(either(max_positions, 0), "max_positions")
+  local self = adopt(Decoder, box, safe.tpt_decoder_create(state, room, box), state)
+  self.state.vocab, self.state.room = dims.vocab, room > 0 and room or dims.positions
   return self
 end
 
 -- Its sequence and sampler into another decoder of the same model.
 function Decoder:copy(target)
-  local handle = use(self, Decoder)
-  check(C.tpt_decoder_copy(handle, use(target, Decoder, "target")), self)
+  local state = use(self, Decoder)
+  check(safe.tpt_decoder_copy(state, use(target, Decoder, "target")), state)
 end
 
 local one_token = token_box()
 
 -- tokens: one number or many. With `wanted` the logits after the last, borrowed until the next call on this decoder.
 function Decoder:feed(tokens, wanted)
-  local handle, ids, count = use(self, Decoder), one_token, 1
+  local state, ids, count = use(self, Decoder), one_token, 1
   if type(tokens) == "number" then
     one_token[0] = int32(tokens, "token")
   else
     ids, count = elements(tokens, "int32_t", "tokens")
   end
   local logits = wanted and pointer_box.float() or nil
-  check(C.tpt_decoder_feed(handle, ids, count, logits), self)
-  return logits and borrow("float", logits[0], self.vocab, self, self.calls, false)
+  local born = state.calls[0] + 1
+  check(safe.tpt_decoder_feed(state, ids, count, logits), state)
+  return logits and borrow("float", logits[0], state.vocab, state, state.calls, born, false)
 end
 
 -- decoders: a table of them; tokens: one for each. With `wanted` a table of logits, each borrowed until the next call
 -- on its decoder.
 function Decoder.feed_many(decoders, tokens, wanted)
+  not_inside()
   need_table(decoders, "decoders")
-  local count = #decoders
+  local count, states, born = #decoders, {}, {}
+  for i = 1, count do states[i] = use(decoders[i], Decoder, "decoders[" .. i - 1 .. "]") end
+  local ids = exactly(tokens, "int32_t", "tokens", count, "one for each decoder")
   local handles = ffi.new("tpt_decoder *[?]", count)
-  for i = 1, count do handles[i - 1] = use(decoders[i], Decoder, "decoders[" .. i - 1 .. "]") end
   local logits = wanted and ffi.new("const float *[?]", count) or nil
-  check(C.tpt_decoder_feed_many(handles, count, exactly(tokens, "int32_t", "tokens", count), logits), decoders[1])
+  local all = {resolve = function()
+    for i = 1, count do handles[i - 1] = handle_of(states[i]) end
+    return handles
+  end}
+  for i = 1, count do born[i] = states[i].calls[0] + 1 end
+  check(safe.tpt_decoder_feed_many(all, count, ids, logits), states[1])
   if not wanted then return end
   local list = {}
-  for i, each in ipairs(decoders) do
-    list[i] = borrow("float", logits[i - 1], each.vocab, each, each.calls, false)
+  for i, state in ipairs(states) do
+    list[i] = borrow("float", logits[i - 1], state.vocab, state, state.calls, born[i], false)
   end
   return list
 end
 
 -- Feeds them; ln P of each.
 function Decoder:score(tokens)
-  local handle = use(self, Decoder)
+  local state = use(self, Decoder)
   local ids, count = elements(tokens, "int32_t", "tokens")
   local values = array("double", count)
-  check(C.tpt_decoder_score(handle, ids, count, values.values_), self)
+  check(safe.tpt_decoder_score(state, ids, count, values.values_), state)
   return values
 end
 
 function Decoder:rewind(position)
-  local handle = use(self, Decoder)
-  check(C.tpt_decoder_rewind(handle, size(position, "position")), self)
+  local state = use(self, Decoder)
+  check(safe.tpt_decoder_rewind(state, size(position, "position")), state)
 end
 
 Decoder.position = getter(Decoder, "tpt_decoder_position", size_box)
 
 -- options: temperature (0, greedy), top_k (0, off), top_p (1, off), seed (0).
 function Decoder:set_sampling(options)
-  local handle = use(self, Decoder)
+  local state = use(self, Decoder)
   named(options, {"temperature", "top_k", "top_p", "seed"})
-  check(C.tpt_decoder_set_sampling(handle, number(either(options.temperature, 0), "temperature"),
+  check(safe.tpt_decoder_set_sampling(state, number(either(options.temperature, 0), "temperature"),
                                    int32(either(options.top_k, 0), "top_k"), number(either(options.top_p, 1), "top_p"),
-                                   uint64(either(options.seed, 0), "seed")), self)
+                                   uint64(either(options.seed, 0), "seed")), state)
 end
 
 function Decoder:sample()
-  local handle, token = use(self, Decoder), token_box()
-  check(C.tpt_decoder_sample(handle, token), self)
+  local state, token = use(self, Decoder), token_box()
+  check(safe.tpt_decoder_sample(state, token), state)
   return token[0]
 end
 
 -- Samples and feeds, `count` times in one call, or until the id `stop` (may be nil) has come: the tokens, an array. The
 -- table `into` (may be nil) is given them too, also where the call fails.
 function Decoder:generate(count, stop, into)
-  local handle, made = use(self, Decoder), size_box()
-  local tokens = array("int32_t", math.min(size(count, "count"), self.room))
+  local state, made = use(self, Decoder), size_box()
+  local tokens = array("int32_t", math.min(size(count, "count"), state.room))
   if present(into) then need_table(into, "into") end
-  local status = C.tpt_decoder_generate(handle, int32(either(stop, -1), "stop"), tokens.values_, count, made)
+  local status = safe.tpt_decoder_generate(state, int32(either(stop, -1), "stop"), tokens.values_, count, made)
   tokens.count_ = tonumber(made[0])
   if into then
     for i = 0, tokens.count_ - 1 do into[#into + 1] = tokens.values_[i] end
   end
-  check(status, self)
+  check(status, state)
   return tokens
 end
 
@@ -1389,37 +1546,39 @@ end
 -- path: a .u16, .bin or .u32 file.
 function Dataset.open(path, context)
   local box = pointer_box.dataset()
-  return adopt(Dataset, box, C.tpt_dataset_open(of_context(context), text(path, "path"), box), context)
+  local within = of_context(context)
+  return adopt(Dataset, box, safe.tpt_dataset_open(within, text(path, "path"), box), within)
 end
 
 function Dataset.from_tokens(tokens, context)
   local box = pointer_box.dataset()
   local ids, count = elements(tokens, "int32_t", "tokens")
-  return adopt(Dataset, box, C.tpt_dataset_from_tokens(of_context(context), ids, count, box), context)
+  local within = of_context(context)
+  return adopt(Dataset, box, safe.tpt_dataset_from_tokens(within, ids, count, box), within)
 end
 
 Dataset.count = getter(Dataset, "tpt_dataset_count", size_box)
 
 -- Windows by chance: tokens, targets (each batch x seq), and the random state (uint64_t) for the next time.
 function Dataset:random(random_state, batch, seq)
-  local handle, state = use(self, Dataset), ffi.new("uint64_t[1]", uint64(random_state, "random_state"))
-  local cells = size(batch, "batch") * size(seq, "seq")
+  local state, moved = use(self, Dataset), ffi.new("uint64_t[1]", uint64(random_state, "random_state"))
+  local cells = cells_of(batch, seq)
   local tokens, targets = array("int32_t", cells), array("int32_t", cells)
-  check(C.tpt_dataset_random(handle, state, batch, seq, tokens.values_, targets.values_), self)
-  return tokens, targets, state[0]
+  check(safe.tpt_dataset_random(state, moved, batch, seq, tokens.values_, targets.values_), state)
+  return tokens, targets, moved[0]
 end
 
 function Dataset:window_count(seq)
-  local handle, count = use(self, Dataset), size_box()
-  check(C.tpt_dataset_window_count(handle, size(seq, "seq"), count), self)
+  local state, count = use(self, Dataset), size_box()
+  check(safe.tpt_dataset_window_count(state, size(seq, "seq"), count), state)
   return tonumber(count[0])
 end
 
 -- tokens, targets of the window of this index, from 0.
 function Dataset:window(index, seq)
-  local handle = use(self, Dataset)
+  local state = use(self, Dataset)
   local tokens, targets = array("int32_t", size(seq, "seq")), array("int32_t", seq)
-  check(C.tpt_dataset_window(handle, size(index, "index"), seq, tokens.values_, targets.values_), self)
+  check(safe.tpt_dataset_window(state, size(index, "index"), seq, tokens.values_, targets.values_), state)
   return tokens, targets
 end
 
@@ -1427,53 +1586,58 @@ end
 
 function Tokenizer.bytes(context)
   local box = pointer_box.tokenizer()
-  return adopt(Tokenizer, box, C.tpt_tokenizer_bytes(of_context(context), box), context)
+  local within = of_context(context)
+  return adopt(Tokenizer, box, safe.tpt_tokenizer_bytes(within, box), within)
 end
 
 function Tokenizer.words(corpus, vocab, context)
   local box = pointer_box.tokenizer()
   local value, length = bytes(corpus, "text")
   size(vocab, "vocab")
-  return adopt(Tokenizer, box, C.tpt_tokenizer_words(of_context(context), value, length, vocab, box), context)
+  local within = of_context(context)
+  return adopt(Tokenizer, box, safe.tpt_tokenizer_words(within, value, length, vocab, box), within)
 end
 
 function Tokenizer.bpe(corpus, vocab, context)
   local box = pointer_box.tokenizer()
   local value, length = bytes(corpus, "text")
   size(vocab, "vocab")
-  return adopt(Tokenizer, box, C.tpt_tokenizer_bpe(of_context(context), value, length, vocab, box), context)
+  local within = of_context(context)
+  return adopt(Tokenizer, box, safe.tpt_tokenizer_bpe(within, value, length, vocab, box), within)
 end
 
 function Tokenizer.load(path, context)
   local box = pointer_box.tokenizer()
-  return adopt(Tokenizer, box, C.tpt_tokenizer_load(of_context(context), text(path, "path"), box), context)
+  local within = of_context(context)
+  return adopt(Tokenizer, box, safe.tpt_tokenizer_load(within, text(path, "path"), box), within)
 end
 
 function Tokenizer.parse(json, context)
   local box = pointer_box.tokenizer()
   local value, length = bytes(json, "json")
-  return adopt(Tokenizer, box, C.tpt_tokenizer_parse(of_context(context), value, length, box), context)
+  local within = of_context(context)
+  return adopt(Tokenizer, box, safe.tpt_tokenizer_parse(within, value, length, box), within)
 end
 
 function Tokenizer:save(path)
-  local handle = use(self, Tokenizer)
-  check(C.tpt_tokenizer_save(handle, text(path, "path")), self)
+  local state = use(self, Tokenizer)
+  check(safe.tpt_tokenizer_save(state, text(path, "path")), state)
 end
 
 function Tokenizer:format()
-  local handle = use(self, Tokenizer)
-  return text_of(self, function(...) return C.tpt_tokenizer_format(handle, ...) end)
+  local state = use(self, Tokenizer)
+  return text_of(state, function(...) return safe.tpt_tokenizer_format(state, ...) end)
 end
 
 Tokenizer.vocab_size = getter(Tokenizer, "tpt_tokenizer_vocab_size", size_box)
 
 local function encode(self, call, what)
-  local handle, value, length = use(self, Tokenizer), bytes(what, "text")
+  local state, value, length = use(self, Tokenizer), bytes(what, "text")
   local ids, count = array("int32_t", length), size_box()
-  check(C[call](handle, value, length, ids.values_, ids.count_, count), self)
-  if count[0] > ids.count_ then
+  check(safe[call](state, value, length, ids.values_, ids.count_, count), state)
+  while count[0] > ids.count_ do
     ids = array("int32_t", tonumber(count[0]))
-    check(C[call](handle, value, length, ids.values_, ids.count_, count), self)
+    check(safe[call](state, value, length, ids.values_, ids.count_, count), state)
   end
   ids.count_ = tonumber(count[0])
   return ids
@@ -1485,66 +1649,90 @@ function Tokenizer:encode(what) return encode(self, "tpt_tokenizer_encode", what
 function Tokenizer:encode_text(what) return encode(self, "tpt_tokenizer_encode_text", what) end
 
 function Tokenizer:decode(ids)
-  local handle = use(self, Tokenizer)
+  local state = use(self, Tokenizer)
   local values, count = elements(ids, "int32_t", "ids")
-  return text_of(self, function(...) return C.tpt_tokenizer_decode(handle, values, count, ...) end)
+  return text_of(state, function(...) return safe.tpt_tokenizer_decode(state, values, count, ...) end)
 end
 
-local function decode_tail(self, values, count, done)
-  local handle = use(self, Tokenizer, "tokenizer")
-  return text_of(self, function(...) return C.tpt_tokenizer_decode_tail(handle, values, count, done, ...) end)
+local function decode_tail(state, values, count, done)
+  return text_of(state, function(...) return safe.tpt_tokenizer_decode_tail(state, values, count, done, ...) end)
 end
 
 -- What the ids after the first `done` add to the text.
 function Tokenizer:decode_tail(ids, done)
-  use(self, Tokenizer)
+  local state = use(self, Tokenizer)
   local values, count = elements(ids, "int32_t", "ids")
-  return decode_tail(self, values, count, size(done, "done"))
+  return decode_tail(state, values, count, size(done, "done"))
 end
 
 function Tokenizer:id(token)
-  local handle, id = use(self, Tokenizer), token_box()
-  check(C.tpt_tokenizer_id(handle, text(token, "token"), id), self)
+  local state, id = use(self, Tokenizer), token_box()
+  check(safe.tpt_tokenizer_id(state, text(token, "token"), id), state)
   return id[0]
 end
 
 function Tokenizer:token(id)
-  local handle = use(self, Tokenizer)
+  local state = use(self, Tokenizer)
   int32(id, "id")
-  return text_of(self, function(...) return C.tpt_tokenizer_token(handle, id, ...) end)
+  return text_of(state, function(...) return safe.tpt_tokenizer_token(state, id, ...) end)
 end
 
 -- ---- a stream of tokens ----
 
+-- The text of a stream: `look(token)` is what a token adds to it, `take()` lets it stay.
+local function text_of_stream(tokenizer, prompt, count)
+  local room = math.max(count, 64)
+  local ids = ffi.new("int32_t[?]", room)
+  ffi.copy(ids, resolved(1, prompt), count * ffi.sizeof("int32_t"))
+  decode_tail(tokenizer, ids, count, count) -- refuses a prompt of ids that the tokenizer has not
+  local function look(token)
+    if count == room then
+      room = 2 * room
+      local longer = ffi.new("int32_t[?]", room)
+      ffi.copy(longer, ids, count * ffi.sizeof("int32_t"))
+      ids = longer
+    end
+    ids[count] = token
+    return decode_tail(tokenizer, ids, count + 1, count)
+  end
+  return look, function() count = count + 1 end
+end
+
 -- for token, piece in decoder:stream {prompt =, tokenizer =, tokens =, stop =} do: feeds the prompt (ids, or text with
 -- a tokenizer; may be nil), then samples and feeds until there are `tokens` of them (nil: until the room is full) or the
--- id `stop`, which is not fed. piece, with a tokenizer: what the token adds to the text, "" within a character.
+-- id `stop`, which is not fed. piece, with a tokenizer: what the token adds to the text, "" within a character. A token
+-- that the tokenizer cannot write is not fed: the error comes before.
+-- Inside the loop the decoder may be fed, rewound (then fed: a sample needs it) and copied into: the next token is of
+-- the sequence as it then is. `piece` goes on with the text of the prompt and of the stream's own tokens.
 function Decoder:stream(options)
-  use(self, Decoder)
+  local state = use(self, Decoder)
   named(options, {"prompt", "tokenizer", "tokens", "stop"})
   local tokenizer, left = options.tokenizer, either(options.tokens, math.huge)
   local stop, prompt = options.stop, either(options.prompt, {})
   if left ~= math.huge then size(left, "tokens") end
   if present(stop) then int32(stop, "stop") end
-  if present(tokenizer) or type(prompt) == "string" then use(tokenizer, Tokenizer, "tokenizer") end
+  local its = (present(tokenizer) or type(prompt) == "string") and use(tokenizer, Tokenizer, "tokenizer")
   if type(prompt) == "string" then prompt = tokenizer:encode(prompt) end
   local first, count = elements(prompt, "int32_t", "prompt")
-  local ids = ffi.new("int32_t[?]", count + self.room)
-  ffi.copy(ids, first, count * ffi.sizeof("int32_t"))
-  if count > 0 then self:feed(prompt) end
+  local look, take
+  if its then look, take = text_of_stream(its, first, count) end
+  if count > 0 then check(safe.tpt_decoder_feed(state, first, count, nil), state) end
   return function()
-    if left <= 0 or self:position() >= self.room then return nil end
+    if left <= 0 or self:position() >= state.room then return nil end
+    if its then handle_of(its) end -- open
     local token = self:sample()
     if token == stop then return nil end
+    local piece = look and look(token)
     self:feed(token)
-    left, count = left - 1, count + 1
-    ids[count - 1] = token
-    return token, tokenizer and decode_tail(tokenizer, ids, count, count - 1)
+    if take then take() end
+    left = left - 1
+    return token, piece
   end
 end
 
 -- What calls no C may be compiled.
-local COMPILED = {alive, check_index, array_index, array_set, array_length, Array.table, whole, int32, number, from_table}
+local COMPILED = {alive, index_of, check_index, start_of, array_index, array_set, array_length, Array.table, whole, int32,
+                  number, from_table}
 for _, f in ipairs(COMPILED) do jit.on(f) end
 
 return tpt

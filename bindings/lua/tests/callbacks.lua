@@ -162,10 +162,12 @@ return {
       try(model.close, model)
       try(context.close, context)
       try(tpt.Context.create)
+      try(tpt.Config.create)
+      try(tpt.Config.preset_names)
       return true
     end)
     raises("TPT_E_CANCELLED", long_call, context)
-    equal(#tries, 4)
+    equal(#tries, 6)
     for _, message in ipairs(tries) do has(message, "may call nothing of 3pt but context:cancel()") end
     assert(model:tensor_count() > 0)
   end},
@@ -305,8 +307,12 @@ return {
     local context = tpt.Context.create {threads = 1, allocator = allocator}
     refuse = function() return nil end
     raises("TPT_E_MEMORY", support.tiny, context)
-    refuse = function() return "memory" end
-    raises("TPT_E_MEMORY", support.tiny, context)
+    for _, wrong in ipairs {"memory", 64, ffi.cast("intptr_t", 64), {}, true, ffi.cast("const void *", nil)} do
+      refuse = function() return wrong end
+      local message = raises("TPT_E_ARGUMENT", support.tiny, context).message
+      has(message, "allocate gave ")
+      has(message, "; a pointer or nil is needed")
+    end
     refuse = function() error "empty" end
     local fine, raised = pcall(support.tiny, context)
     assert(not fine)

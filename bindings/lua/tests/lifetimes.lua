@@ -120,6 +120,44 @@ return {
       for _ in open.decoder:stream {prompt = "a", tokenizer = all.tokenizer} do end
     end)
   end},
+  {"close: a copy of an object is closed with it", function()
+    local all = support.everything()
+    for _, object in pairs(all) do
+      local copy = {}
+      for key, value in pairs(object) do copy[key] = value end
+      setmetatable(copy, getmetatable(object))
+      equal(copy:last_error(), "")
+      object:close()
+      has(tostring(copy), "(closed)")
+      raises("TPT_E_STATE", copy.last_error, copy)
+      copy:close()
+    end
+    raises("TPT_E_ARGUMENT", tpt.Model.tensor_count, setmetatable({}, tpt.Model))
+    raises("TPT_E_ARGUMENT", tpt.Model.tensor_count, setmetatable({state = all.decoder.state}, tpt.Model))
+  end},
+  {"close: while an argument is read", function()
+    local function closing(object)
+      return support.read_by(function()
+        object:close()
+        return 1
+      end)
+    end
+    local function closed(f, ...) has(raises("TPT_E_STATE", f, ...).message, "is closed") end
+    local all = support.everything()
+    closed(all.decoder.feed, all.decoder, closing(all.decoder))
+    all = support.everything()
+    closed(all.decoder.score, all.decoder, closing(all.decoder))
+    all = support.everything()
+    closed(tpt.Decoder.feed_many, {all.decoder, all.decoder, all.decoder, all.decoder, all.decoder, all.decoder},
+           closing(all.decoder))
+    all = support.everything()
+    closed(all.trainer.forward, all.trainer, closing(all.trainer), 1, 6)
+    all = support.everything()
+    all.trainer:forward({1, 2, 3, 4, 5, 6}, 1, 6)
+    closed(all.trainer.loss, all.trainer, closing(all.trainer))
+    all = support.everything()
+    closed(all.tokenizer.decode, all.tokenizer, closing(all.tokenizer))
+  end},
   {"close: parents before children", function()
     local all = support.everything()
     all.context:close()
@@ -237,6 +275,17 @@ return {
     local again = dofile(support.environment "LIB3PT_LUA" .. "/3pt.lua")
     assert(again ~= tpt and again.version() == tpt.version())
     raises("TPT_E_ARGUMENT", tpt.Trainer.create, again.Model.create(again.Config.parse(support.TINY), 1))
+  end},
+  {"module: loading the file 500 times shares the callbacks", function()
+    local path, lines = support.environment "LIB3PT_LUA" .. "/3pt.lua", 0
+    local context = tpt.Context.create {threads = 1, log = function() lines = lines + 1 end}
+    for _ = 1, 500 do
+      local again = dofile(path)
+      local made = again.Context.create {threads = 1, log = function() lines = lines + 1 end}
+      made:close()
+    end
+    support.tiny(context)
+    equal(lines, 1)
   end},
   {"arrays: nothing of them is the collector's too early", function()
     local list = {}

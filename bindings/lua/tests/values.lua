@@ -37,11 +37,48 @@ local tests = {
   {"counts: an array that is too short or too long is not handed to C", function()
     local all = support.everything()
     has(raises("TPT_E_ARGUMENT", all.trainer.forward, all.trainer, {1, 2, 3}, 2, 2).message,
-        "tokens has 3 elements; 4 are needed")
+        "tokens has 3 values; batch x seq, 2 x 2, needs 4")
     raises("TPT_E_ARGUMENT", all.trainer.accumulate, all.trainer, {1, 2}, {1}, 1, 2)
     all.trainer:forward({1, 2}, 1, 2)
     raises("TPT_E_ARGUMENT", all.trainer.loss, all.trainer, {1, 2, 3})
     raises("TPT_E_ARGUMENT", tpt.Decoder.feed_many, {all.decoder}, {1, 2})
+  end},
+  {"counts: a trainer's targets go by the forward that C has, whatever was refused since", function()
+    local all = support.everything()
+    local t = all.trainer
+    for _, refused in ipairs {
+      function() t:load_checkpoint(all.optimizer, "none") end,
+      function() t:forward({999, 1, 1}, 1, 3) end,
+      function() t:forward({1}, 1, 3) end,
+      function() t:accumulate({1, 2}, {1, 999}, 1, 2) end,
+    } do
+      t:forward({1, 2, 3}, 1, 3)
+      assert(not pcall(refused))
+      equal(#t:logits(), 3 * 256)
+      equal(#t:dc("embedding", 0), 3)
+      equal(raises("TPT_E_ARGUMENT", t.loss, t, {2}).message, "targets has 1 values; the last forward needs 3")
+      t:loss {2, 3, 4}
+    end
+    local growing = support.read_by(function()
+      t:forward({1, 2, 3, 4, 5}, 1, 5)
+      return 2
+    end)
+    has(raises("TPT_E_ARGUMENT", t.loss, t, growing).message, "the last forward needs 5")
+    all.context:cancel()
+    raises("TPT_E_CANCELLED", t.forward, t, {1, 2, 3}, 1, 3)
+    all.context:cancel(false)
+    for _, count in ipairs {1, 3, 5} do raises("TPT_E_STATE", t.loss, t, tpt.int32s(count)) end
+    raises("TPT_E_STATE", t.logits, t)
+    t:accumulate({1, 2}, {2, 3}, 1, 2)
+    raises("TPT_E_STATE", t.loss, t, {2})
+  end},
+  {"tables: an object of 3pt, and a table without [1], are no arrays", function()
+    local all = support.everything()
+    has(raises("TPT_E_ARGUMENT", tpt.Dataset.from_tokens, all.model).message, "tokens is 3pt.Model (a table); ")
+    has(raises("TPT_E_ARGUMENT", tpt.Dataset.from_tokens, {[0] = 1}).message, "tokens has 0, but no [1]")
+    raises("TPT_E_ARGUMENT", all.decoder.generate, all.decoder, 1, nil, all.model)
+    raises("TPT_E_ARGUMENT", tpt.Decoder.feed_many, all.decoder, {})
+    equal(tpt.Dataset.from_tokens({}):count(), 0)
   end},
   {"numbers: negative, broken and huge ones are errors", function()
     local all = support.everything()
@@ -57,7 +94,9 @@ local tests = {
     end
     has(raises("TPT_E_ARGUMENT", all.config.memory, all.config, "gaming").message, "inference, training are allowed")
     raises("TPT_E_ARGUMENT", all.config.memory, all.config, nil)
-    has(raises("TPT_E_ARGUMENT", all.trainer.forward, all.trainer, {1}, 2^53, 2^53).message, "81129638414606")
+    has(raises("TPT_E_ARGUMENT", all.trainer.forward, all.trainer, {1}, 2^53, 2^53).message,
+        "batch x seq, 9007199254740992 x 9007199254740992, is more than there can be")
+    has(raises("TPT_E_ARGUMENT", all.trainer.forward, all.trainer, {1}, -1, 1).message, "batch is -1; it cannot be negative")
   end},
   {"messages: a value is shown with its type", function()
     local d = decoder()
@@ -208,6 +247,12 @@ local tests = {
       has(raises("TPT_E_ARGUMENT", function() return a[index] end).message, "of an array of 2")
       raises("TPT_E_ARGUMENT", function() a[index] = 1 end)
     end
+    equal({a[1ULL], a[0LL]}, {4, 0})
+    a[1LL] = 5
+    equal(a[1], 5)
+    raises("TPT_E_ARGUMENT", function() return a[2ULL] end)
+    raises("TPT_E_ARGUMENT", function() return a[true] end)
+    raises("TPT_E_ARGUMENT", function() return a[-1LL] end)
     equal(a.nothing, nil)
     raises("TPT_E_ARGUMENT", function() a.nothing = 1 end)
   end},
@@ -289,6 +334,46 @@ local tests = {
     equal(#run({prompt = GOOD_BYTES, tokenizer = bytes}, short), 2)
     raises("TPT_E_STATE", run, {})
     has(table.concat(pieces), bytes:decode(ids):sub(1, 1))
+  end},
+  {"stream: the decoder may be rewound, fed and copied into inside the loop", function()
+    for _, bytes in ipairs {false, tpt.Tokenizer.bytes()} do
+      local model, n = support.tiny(), 0
+      local d, other = tpt.Decoder.create(model, 16), tpt.Decoder.create(model)
+      other:feed {1, 2}
+      for _, piece in d:stream {prompt = {1}, tokens = 500, tokenizer = bytes or nil} do
+        n = n + 1
+        equal(type(piece), bytes and "string" or "nil")
+        if d:position() >= 15 then
+          d:rewind(1)
+          d:feed(2)
+        end
+      end
+      equal(n, 500)
+      n = 0
+      local copied = tpt.Decoder.create(model, 16)
+      for _ in copied:stream {prompt = {1}, tokens = 50, tokenizer = bytes or nil} do
+        n = n + 1
+        other:copy(copied)
+      end
+      equal({n, copied:position()}, {50, 2})
+      raises("TPT_E_STATE", function() for _ in d:stream {} do d:rewind(1) end end)
+    end
+  end},
+  {"stream: a tokenizer that is closed or has too few tokens is refused before anything is fed", function()
+    local d, bytes = decoder(), tpt.Tokenizer.bytes()
+    local few = tpt.Tokenizer.words("a b", 4)
+    raises("TPT_E_ARGUMENT", d.stream, d, {prompt = {200}, tokenizer = few})
+    equal(d:position(), 0)
+    d:feed {200}
+    local next_token = d:stream {tokenizer = few}
+    assert(d:sample() >= few:vocab_size())
+    raises("TPT_E_ARGUMENT", next_token)
+    equal(d:position(), 1)
+    next_token = d:stream {tokenizer = bytes}
+    next_token()
+    bytes:close()
+    raises("TPT_E_STATE", next_token)
+    equal(d:position(), 2)
   end},
   {"decoders: many at once are given back one by one", function()
     local model = support.tiny()
