@@ -1,5 +1,6 @@
 //! Finds lib3pt: the file LIB3PT_LIBRARY, else the tree LIB3PT_PREFIX, else what pkg-config knows.
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::exit;
@@ -11,7 +12,7 @@ fn main() {
     for name in ["LIB3PT_LIBRARY", "LIB3PT_PREFIX", "DOCS_RS"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
-    if env::var_os("DOCS_RS").is_some() {
+    if given("DOCS_RS").is_some() {
         return; // documentation links nothing
     }
     if let Err(why) = find() {
@@ -20,21 +21,38 @@ fn main() {
     }
 }
 
+/// What an environment variable says; an empty one counts as not set.
+fn given(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
 fn find() -> Result<(), String> {
-    if let Some(file) = env::var_os("LIB3PT_LIBRARY") {
+    if let Some(file) = given("LIB3PT_LIBRARY") {
         return link_file(Path::new(&file));
     }
-    if let Some(prefix) = env::var_os("LIB3PT_PREFIX") {
+    if let Some(prefix) = given("LIB3PT_PREFIX") {
         prefer(Path::new(&prefix))?;
     }
     let found = pkg_config::Config::new().atleast_version(NEEDED).probe("3pt");
     found.map(|_| ()).map_err(|e| {
         format!(
-            "lib3pt {NEEDED} or newer was looked for by `pkg-config 3pt` and not found; install it \
-             (meson setup build; meson install -C build), or set LIB3PT_PREFIX to where it is \
-             installed or LIB3PT_LIBRARY to the file lib3pt.so.1 itself.\n{e}"
+            "lib3pt {NEEDED} or newer was looked for by `pkg-config 3pt` and not found; install the \
+             package lib3pt-dev or build it (meson setup build; meson install -C build), or set \
+             LIB3PT_PREFIX to where it is installed or LIB3PT_LIBRARY to the file lib3pt.so.1 \
+             itself.\n{}",
+            said(&e)
         )
     })
+}
+
+/// What pkg-config said, without its crate's guess at the name of a package.
+fn said(error: &pkg_config::Error) -> String {
+    match error {
+        pkg_config::Error::ProbeFailure { command, output, .. } => {
+            format!("{command}: {}", String::from_utf8_lossy(&output.stderr).trim_end())
+        }
+        other => other.to_string(),
+    }
 }
 
 /// Links this very file. Its version is compared when the program starts to use it.
@@ -71,7 +89,7 @@ fn prefer(prefix: &Path) -> Result<(), String> {
         format!("LIB3PT_PREFIX is {prefix:?}: no 3pt.pc in its lib/pkgconfig or lib/*/pkgconfig")
     })?;
     let mut path = file.into_os_string();
-    if let Some(old) = env::var_os("PKG_CONFIG_PATH") {
+    if let Some(old) = given("PKG_CONFIG_PATH") {
         path.push(":");
         path.push(old);
     }

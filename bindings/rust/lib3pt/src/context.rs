@@ -167,6 +167,10 @@ impl Context {
     /// Where messages go that are no failures of a call; called only on the thread that is inside
     /// a call. A panic goes on after the call. It must not use the object that the call is on:
     /// [`Status::STATE`](crate::Status::STATE) where that would have to wait.
+    ///
+    /// The context holds the function. One that in turn holds the context, a [`CancelHandle`] or
+    /// anything made from it keeps all of them for ever, unless [`clear_log`](Context::clear_log)
+    /// is called or another function set.
     #[doc(alias = "tpt_context_set_log")]
     pub fn set_log(&self, log: impl Fn(Level, &str) + Send + Sync + 'static) -> Result<()> {
         self.register_log(Some(Box::new(log)))
@@ -187,7 +191,8 @@ impl Context {
     }
 
     /// Called every few milliseconds of a long call, on its thread. A panic ends the call and goes
-    /// on after it. What holds for the log function holds here.
+    /// on after it. What holds for the log function holds here, with
+    /// [`clear_progress`](Context::clear_progress).
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -237,7 +242,9 @@ impl Context {
     }
 }
 
-/// Ends the calls of a context, from any thread.
+/// Ends the calls of a context, from any thread. It keeps the context, as a clone of that does: a
+/// log or progress function of the context that holds one is never dropped, and the context neither,
+/// before it is cleared or replaced. A progress function can return `ControlFlow::Break` instead.
 ///
 /// ```
 /// use lib3pt::{Config, Context, Model, Status};

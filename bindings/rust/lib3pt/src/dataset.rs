@@ -5,9 +5,9 @@ use std::sync::Arc;
 use lib3pt_sys as sys;
 
 use crate::context::{self, Context};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gate::Read;
-use crate::handle::{self, c_path, check_count, common, start, Owned, Shared};
+use crate::handle::{self, c_path, check_rows, common, start, Owned, Shared};
 
 /// Token ids to draw from. A cheap handle: a clone is the same data, for any thread.
 ///
@@ -82,11 +82,31 @@ impl Dataset {
         batch: usize,
         seq: usize,
     ) -> Result<(Vec<i32>, Vec<i32>)> {
-        let count =
-            batch.checked_mul(seq).ok_or_else(|| Error::argument("batch x seq is too large"))?;
+        let count = if self.holds(seq)? { handle::product(batch, seq)? } else { 0 };
         let (mut tokens, mut targets) = (handle::room(count)?, handle::room(count)?);
-        self.random_into(random_state, batch, seq, &mut tokens, &mut targets)?;
+        self.draw(random_state, (batch, seq), &mut tokens, &mut targets)?;
         Ok((tokens, targets))
+    }
+
+    /// Is there a window of so many tokens? Where there is none C refuses, and nothing is written:
+    /// no room is needed.
+    fn holds(&self, seq: usize) -> Result<bool> {
+        Ok(seq < self.count()?)
+    }
+
+    /// Into arrays of batch x seq.
+    fn draw(
+        &self,
+        random_state: &mut u64,
+        (batch, seq): (usize, usize),
+        tokens: &mut [i32],
+        targets: &mut [i32],
+    ) -> Result<()> {
+        let _inside = self.inside()?;
+        handle::call(|| unsafe {
+            let (tokens, targets) = (tokens.as_mut_ptr(), targets.as_mut_ptr());
+            sys::tpt_dataset_random(self.as_ptr(), random_state, batch, seq, tokens, targets)
+        })
     }
 
     /// The same into arrays of batch x seq.
@@ -98,13 +118,9 @@ impl Dataset {
         tokens: &mut [i32],
         targets: &mut [i32],
     ) -> Result<()> {
-        check_count("tokens", tokens.len(), batch.checked_mul(seq))?;
-        check_count("targets", targets.len(), batch.checked_mul(seq))?;
-        let _inside = self.inside()?;
-        handle::call(|| unsafe {
-            let (tokens, targets) = (tokens.as_mut_ptr(), targets.as_mut_ptr());
-            sys::tpt_dataset_random(self.as_ptr(), random_state, batch, seq, tokens, targets)
-        })
+        check_rows("tokens", tokens.len(), batch, seq)?;
+        check_rows("targets", targets.len(), batch, seq)?;
+        self.draw(random_state, (batch, seq), tokens, targets)
     }
 
     /// (tokens - 1) / seq.
@@ -119,7 +135,8 @@ impl Dataset {
     /// One of the sequential windows that do not overlap: tokens and targets, `[seq]` each.
     #[doc(alias = "tpt_dataset_window")]
     pub fn window(&self, index: usize, seq: usize) -> Result<(Vec<i32>, Vec<i32>)> {
-        let (mut tokens, mut targets) = (handle::room(seq)?, handle::room(seq)?);
+        let count = if self.holds(seq)? { seq } else { 0 };
+        let (mut tokens, mut targets) = (handle::room(count)?, handle::room(count)?);
         let _inside = self.inside()?;
         handle::call(|| unsafe {
             let (tokens, targets) = (tokens.as_mut_ptr(), targets.as_mut_ptr());

@@ -126,7 +126,7 @@ impl Decoder {
     ) -> Result<Vec<&'a [f32]>> {
         // Taken by value, so that nobody can use one while its logits are borrowed.
         let decoders: Vec<&'a mut Decoder> = decoders.into_iter().collect();
-        check_count("tokens", tokens.len(), Some(decoders.len()))?;
+        check_count("tokens", tokens.len(), "one for each of decoders", decoders.len())?;
         let first = decoders.first().ok_or_else(|| Error::argument("decoders is empty"))?;
         let _inside = first.model.reading()?;
         let handles: Vec<_> = decoders.iter().map(|decoder| decoder.as_ptr()).collect();
@@ -221,7 +221,7 @@ impl Decoder {
         Tokens { decoder: self, failed: false }
     }
 
-    /// Feeds a prompt; then the text of each token sampled and fed, until the decoder is full. A
+    /// Feeds a prompt, of at least one token; then the text of each token sampled and fed, until the decoder is full. A
     /// piece is empty while a character is not complete.
     ///
     /// ```
@@ -237,6 +237,9 @@ impl Decoder {
     /// ```
     pub fn stream<'a>(&'a mut self, tokenizer: &'a Tokenizer, prompt: &str) -> Result<Stream<'a>> {
         let ids = tokenizer.encode(prompt)?;
+        if ids.is_empty() {
+            return Err(Error::argument("prompt has no tokens; at least 1 is needed"));
+        }
         self.feed(&ids)?;
         Ok(Stream { tokens: self.tokens(), tokenizer, ids })
     }

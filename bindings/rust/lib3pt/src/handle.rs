@@ -185,13 +185,28 @@ pub(crate) fn reserve<T>(values: &mut Vec<T>, count: usize) -> Result<()> {
     values.try_reserve(count).map_err(|_| no_memory::<T>(count))
 }
 
-/// batch x seq tokens, as an argument has them.
-pub(crate) fn check_count(name: &str, found: usize, wanted: Option<usize>) -> Result<()> {
-    if wanted == Some(found) {
+/// An argument of so many values as `what` needs.
+pub(crate) fn check_count(name: &str, found: usize, what: &str, needed: usize) -> Result<()> {
+    if found == needed {
         return Ok(());
     }
-    let wanted = wanted.map_or("more than there can be".to_owned(), |count| count.to_string());
-    Err(Error::argument(format!("{name} has {found} elements; {wanted} are needed")))
+    Err(Error::argument(format!("{name} has {found} values; {what} needs {needed}")))
+}
+
+/// batch x seq; an error where no array has so many values of 4 bytes.
+pub(crate) fn product(batch: usize, seq: usize) -> Result<usize> {
+    let count = batch.checked_mul(seq).filter(|&count| Layout::array::<i32>(count).is_ok());
+    count.ok_or_else(|| {
+        Error::argument(format!("batch x seq, {batch} x {seq}, is more than there can be"))
+    })
+}
+
+/// An argument of batch x seq values. C says which of the two is 0, and reads nothing then.
+pub(crate) fn check_rows(name: &str, found: usize, batch: usize, seq: usize) -> Result<()> {
+    if batch == 0 || seq == 0 {
+        return Ok(());
+    }
+    check_count(name, found, &format!("batch x seq, {batch} x {seq},"), product(batch, seq)?)
 }
 
 /// A text argument with a NUL at its end.

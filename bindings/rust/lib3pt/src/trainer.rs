@@ -9,7 +9,7 @@ use crate::callback;
 use crate::config::{self, Config};
 use crate::error::{Result, Status};
 use crate::gate::{Gate, Read, Write};
-use crate::handle::{self, bytes_start, c_path, c_text, check_count, common, Owned};
+use crate::handle::{self, bytes_start, c_path, c_text, check_count, check_rows, common, Owned};
 use crate::model::{Inner, Model};
 use crate::optimizer::Optimizer;
 
@@ -131,7 +131,7 @@ impl Trainer {
     /// The stream of a batch up to what the head reads. `tokens`: `[batch, seq]`.
     #[doc(alias = "tpt_trainer_forward")]
     pub fn forward(&mut self, tokens: &[i32], batch: usize, seq: usize) -> Result<()> {
-        check_count("tokens", tokens.len(), batch.checked_mul(seq))?;
+        check_rows("tokens", tokens.len(), batch, seq)?;
         let inside = self.working()?;
         // SAFETY: a live handle, exclusive by `&mut` and the gates; arrays of the shapes that C
         // reads or writes. Here and below.
@@ -161,7 +161,7 @@ impl Trainer {
     #[doc(alias = "tpt_trainer_loss")]
     pub fn loss(&mut self, targets: &[i32]) -> Result<f64> {
         if let Some(rows) = self.rows {
-            check_count("targets", targets.len(), Some(rows))?;
+            check_count("targets", targets.len(), "the last forward", rows)?;
         } // else the library says that there is no forward, and reads none of them
         let _inside = self.working()?;
         let mut loss = 0.0;
@@ -197,8 +197,8 @@ impl Trainer {
         batch: usize,
         seq: usize,
     ) -> Result<f64> {
-        check_count("tokens", tokens.len(), batch.checked_mul(seq))?;
-        check_count("targets", targets.len(), batch.checked_mul(seq))?;
+        check_rows("tokens", tokens.len(), batch, seq)?;
+        check_rows("targets", targets.len(), batch, seq)?;
         let inside = self.working()?;
         let mut loss = 0.0;
         let result = handle::begin(|| unsafe {

@@ -11,6 +11,7 @@ use lib3pt::{
 };
 use support::{config, model, TOKENS};
 
+const NO_BATCH: &str = "batch 0 x seq 2; at least 1 x 1 is allowed";
 const WEIGHTS: &str = "blocks.1.attn.q.weight";
 
 #[test]
@@ -149,13 +150,55 @@ fn objects_gradients_are_the_trainers() {
 fn objects_counts_are_compared() {
     let mut trainer = Trainer::create(&model(None), None).unwrap();
     let error = trainer.forward(&TOKENS, 2, 3).unwrap_err();
-    assert_eq!(error.to_string(), "TPT_E_ARGUMENT: tokens has 8 elements; 6 are needed");
-    assert!(trainer.accumulate(&TOKENS, &TOKENS[..7], 2, 4).is_err());
+    assert_eq!(error.message(), "tokens has 8 values; batch x seq, 2 x 3, needs 6");
+    let error = trainer.accumulate(&TOKENS, &TOKENS[..7], 2, 4).unwrap_err();
+    assert_eq!(error.message(), "targets has 7 values; batch x seq, 2 x 4, needs 8");
     trainer.forward(&TOKENS, 2, 4).unwrap();
-    assert!(trainer.forward(&TOKENS, usize::MAX, 2).is_err());
+    let error = trainer.forward(&TOKENS, 1 << 63, 2).unwrap_err();
+    let words = "batch x seq, 9223372036854775808 x 2, is more than there can be";
+    assert_eq!((error.status(), error.message()), (Status::ARGUMENT, words));
+    assert_eq!(trainer.forward(&TOKENS, 0, 2).unwrap_err().message(), NO_BATCH);
     let error = trainer.loss(&TOKENS[..7]).unwrap_err();
-    assert_eq!(error.to_string(), "TPT_E_ARGUMENT: targets has 7 elements; 8 are needed");
+    assert_eq!(error.message(), "targets has 7 values; the last forward needs 8");
     assert_eq!(trainer.loss(&TOKENS).map(f64::is_finite), Ok(true));
+}
+
+#[test]
+fn objects_counts_of_several_are_compared() {
+    let data = Dataset::from_tokens(None, &TOKENS).unwrap();
+    let (mut few, mut right) = ([0; 3], [0; 4]);
+    let error = data.random_into(&mut 1, 2, 2, &mut right, &mut few).unwrap_err();
+    assert_eq!(error.message(), "targets has 3 values; batch x seq, 2 x 2, needs 4");
+    let mut decoder = Decoder::create(&model(None), 0).unwrap();
+    let error = Decoder::feed_many([&mut decoder], &few).unwrap_err();
+    assert_eq!(error.message(), "tokens has 3 values; one for each of decoders needs 1");
+    assert_eq!(Decoder::feed_many([], &[]).unwrap_err().message(), "decoders is empty");
+}
+
+/// What C refuses whatever the memory is.
+#[test]
+fn objects_c_refuses_before_there_is_room() {
+    let data = Dataset::from_tokens(None, &[1, 2, 3]).unwrap();
+    let needs = |seq: usize| format!("the dataset has 3 tokens; a window of seq {seq} needs");
+    for seq in [3, 1 << 20, 1 << 40] {
+        for error in [data.window(0, seq).unwrap_err(), data.random(&mut 1, 4, seq).unwrap_err()] {
+            assert_eq!(error.status(), Status::ARGUMENT, "{error}");
+            assert!(error.message().starts_with(&needs(seq)), "{error}");
+        }
+    }
+    assert_eq!(data.window(9, 1 << 62).unwrap_err().status(), Status::ARGUMENT);
+    assert_eq!(data.random(&mut 1, 4, 1 << 62).unwrap_err().status(), Status::ARGUMENT);
+    let error = data.random(&mut 1, 1 << 62, 2).unwrap_err();
+    let words = "batch x seq, 4611686018427387904 x 2, is more than there can be";
+    assert_eq!((error.status(), error.message()), (Status::ARGUMENT, words));
+}
+
+#[test]
+fn objects_a_stream_needs_a_prompt() {
+    let mut decoder = Decoder::create(&model(None), 0).unwrap();
+    let error = decoder.stream(&Tokenizer::bytes(None).unwrap(), "").unwrap_err();
+    let words = "prompt has no tokens; at least 1 is needed";
+    assert_eq!((error.status(), error.message()), (Status::ARGUMENT, words));
 }
 
 #[test]
