@@ -13,8 +13,11 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * A call while it runs: the objects it uses, its temporary memory, and what a function of the host
@@ -24,14 +27,18 @@ final class Call implements AutoCloseable {
   private static final ThreadLocal<Call> CURRENT = new ThreadLocal<>();
   private static final Charset PATHS = Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
   private static final int FIRST_TEXT = 512;
+  private static final int MOST_OF_ARRAY = Integer.MAX_VALUE - 8; // elements that every JVM gives
 
   private final Call outer = CURRENT.get();
   private Handle[] handles = new Handle[2];
-  private Use[] uses = new Use[2];
   private int count;
+  private Guard[] guards = new Guard[3]; // most calls need no more: of the object, its context and its model
+  private int held;
+  private boolean own; // nobody else uses the first object
   private Arena arena;
   private Throwable thrown;
   private Handle made;
+  private List<Long> below = List.of(); // indices below 0
   boolean interrupted;
 
   Call() {
@@ -57,24 +64,44 @@ final class Call implements AutoCloseable {
     return use(handle, Use.ALONE);
   }
 
+  /** handle: whose model's weights change. */
+  Call writing(Handle handle) {
+    return use(handle, Use.WRITING);
+  }
+
   /** handle: null is left out, and what has entered already. */
   private Call use(Handle handle, Use use) {
     if (handle == null) return this;
     for (int i = 0; i < count; i++) if (handles[i] == handle) return this;
-    for (int i = 0; i < count && use != Use.ANY; i++) if (handles[i].guard == handle.guard) use = Use.ANY;
-    if (count == handles.length) {
-      handles = Arrays.copyOf(handles, 2 * count);
-      uses = Arrays.copyOf(uses, 2 * count);
-    }
+    if (count == handles.length) handles = Arrays.copyOf(handles, 2 * count);
     try {
-      handle.enter(use);
+      handle.hold();
+      handles[count++] = handle;
+      if (use != Use.ANY) enter(handle, use);
     } catch (Throwable e) {
       close();
       throw e;
     }
-    handles[count] = handle;
-    uses[count++] = use;
     return this;
+  }
+
+  private void enter(Handle handle, Use use) {
+    boolean alone = use != Use.SHARED;
+    take(handle.context, false, "the context of the ", handle);
+    take(handle.guard, alone, "the ", handle);
+    take(handle.weights, use == Use.WRITING, handle instanceof Model ? "the " : "the model of the ", handle);
+    handle.endTurn();
+    if (count == 1) own = alone;
+  }
+
+  /** guard: null is left out, and what this call has already: who has it alone comes first. */
+  private void take(Guard guard, boolean alone, String what, Handle handle) {
+    if (guard == null) return;
+    for (int i = 0; i < held; i++) if (guards[i] == guard) return;
+    if (held == guards.length) guards = Arrays.copyOf(guards, 2 * held);
+    if (alone ? !guard.take() : !guard.share())
+      throw new IllegalStateException(what + handle.name() + " is in use by another call");
+    guards[held++] = guard;
   }
 
   /** A call that may be cancelled does not begin on an interrupted thread. */
@@ -112,8 +139,9 @@ final class Call implements AutoCloseable {
    * that is shared may have that of another thread's call, so there it is this thread's.
    */
   private String message() {
-    boolean own = count > 0 && uses[0] == Use.ALONE;
-    return own ? handles[0].errorText() : Library.text(Native.tpt_error_message());
+    String text = own ? handles[0].errorText() : Library.text(Native.tpt_error_message());
+    for (long index : below) text = text.replace(Long.toUnsignedString(index), Long.toString(index));
+    return text;
   }
 
   private void rethrow() {
@@ -135,7 +163,8 @@ final class Call implements AutoCloseable {
   public void close() {
     CURRENT.set(outer);
     if (arena != null) arena.close();
-    while (count > 0) handles[--count].leave(uses[count]);
+    while (held > 0) guards[--held].leave();
+    while (count > 0) handles[--count].release();
     if (thrown != null && made != null) made.close();
     rethrow();
   }
@@ -192,7 +221,14 @@ final class Call implements AutoCloseable {
   }
 
   MemorySegment path(Path path) {
-    return terminated(encoded(given(path, "path").toString(), PATHS, "path"), "path");
+    return terminated(encoded(local(path, "path").toString(), PATHS, "path"), "path");
+  }
+
+  /** A path that C can open: that of a file in an archive would name another file, or none, on the disk. */
+  static Path local(Path path, String what) {
+    if (given(path, what).getFileSystem() == FileSystems.getDefault()) return path;
+    throw new IllegalArgumentException(what + " is " + path + " of the file system provider \""
+        + path.getFileSystem().provider().getScheme() + "\"; paths of the default file system are allowed");
   }
 
   static byte[] utf8(String text, String what) {
@@ -231,32 +267,41 @@ final class Call implements AutoCloseable {
     return elements(segment, size, what);
   }
 
-  static void need(long have, long want, String what) {
-    if (have != want) throw wrong(what + " has " + have + " elements; it must have " + want);
+  /** whose: what says how many there must be. */
+  static void need(long have, long want, String what, String whose) {
+    if (have != want) throw wrong(what + " has " + have + " values; " + whose + " needs " + want);
   }
 
-  /** A number that C takes as a size_t, which would make a huge one of what is below 0. */
+  static void needProduct(long have, long batch, long seq, String what) {
+    need(have, product(batch, seq), what, "batch x seq, " + batch + " x " + seq + ",");
+  }
+
+  /** A count, which C takes as a size_t: that would make a huge one of what is below 0. */
   static long size(long number, String what) {
     if (number >= 0) return number;
-    throw wrong(what + " is " + number + "; 0 or more is allowed");
+    throw wrong(what + " is " + number + "; it cannot be negative");
+  }
+
+  /** Where something is, of which C knows how much there is: it refuses what is below 0 with what is allowed. */
+  long index(long number) {
+    if (number >= 0) return number;
+    below = new ArrayList<>(below);
+    below.add(number);
+    return number;
   }
 
   /** batch x seq, as C counts them. */
   static long product(long batch, long seq) {
     long count = size(batch, "batch") * size(seq, "seq");
     if (Math.multiplyHigh(batch, seq) == 0 && count >= 0) return count;
-    throw wrong("batch " + batch + " x seq " + seq + " is no size");
+    throw wrong("batch x seq, " + batch + " x " + seq + ", is more than there can be");
   }
 
-  /** The same as the length of a Java array. */
-  static int arrayProduct(long batch, long seq) {
-    return array(product(batch, seq));
-  }
-
-  /** count: 0 or more. */
-  static int array(long count) {
-    if (count <= Integer.MAX_VALUE - 8) return (int) count;
-    throw wrong(count + " elements do not fit in a Java array; use a MemorySegment");
+  /** The length of a Java array. count: 0 or more. instead: a method that gives so many, "" where there is none. */
+  static int array(long count, String instead) {
+    if (count <= MOST_OF_ARRAY) return (int) count;
+    throw wrong(count + " values are more than a Java array holds, " + MOST_OF_ARRAY
+        + (instead.isEmpty() ? "" : "; use " + instead));
   }
 
   /** A function with a text result. */
@@ -280,7 +325,7 @@ final class Call implements AutoCloseable {
       MemorySegment text = arena().allocate(room);
       check(function.get(text, room, length));
       long have = length.get(JAVA_LONG, 0);
-      if (have < room) return text.asSlice(0, array(have)).toArray(JAVA_BYTE);
+      if (have < room) return text.asSlice(0, array(have, "")).toArray(JAVA_BYTE);
       room = have + 1;
     }
   }
@@ -292,7 +337,7 @@ final class Call implements AutoCloseable {
       MemorySegment ids = arena().allocate(JAVA_INT, room);
       check(function.get(ids, room, length));
       long have = length.get(JAVA_LONG, 0);
-      if (have <= room) return ids.asSlice(0, JAVA_INT.byteSize() * array(have)).toArray(JAVA_INT);
+      if (have <= room) return ids.asSlice(0, JAVA_INT.byteSize() * array(have, "")).toArray(JAVA_INT);
       room = have;
     }
   }

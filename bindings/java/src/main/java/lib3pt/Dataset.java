@@ -103,9 +103,12 @@ public final class Dataset extends Handle {
    */
   @Calls("tpt_dataset_random")
   public void random(RandomState state, long batch, long seq, MemorySegment tokens, MemorySegment targets) {
-    long count = Call.product(batch, seq);
-    Call.need(Call.room(tokens, Integer.BYTES, "tokens"), count, "tokens");
-    Call.need(Call.room(targets, Integer.BYTES, "targets"), count, "targets");
+    Call.needProduct(Call.room(tokens, Integer.BYTES, "tokens"), batch, seq, "tokens");
+    Call.needProduct(Call.room(targets, Integer.BYTES, "targets"), batch, seq, "targets");
+    draw(state, batch, seq, tokens, targets);
+  }
+
+  private void draw(RandomState state, long batch, long seq, MemorySegment tokens, MemorySegment targets) {
     try (Call call = new Call().shared(this)) {
       MemorySegment number = call.longs(Call.given(state, "state").value());
       call.check(Native.tpt_dataset_random(pointer, number, batch, seq, tokens, targets));
@@ -123,13 +126,18 @@ public final class Dataset extends Handle {
    */
   @Calls("tpt_dataset_random")
   public Window random(RandomState state, long batch, long seq) {
-    return filled(Call.arrayProduct(batch, seq),
-        (tokens, targets) -> random(state, batch, seq, tokens, targets));
+    return filled(room(Call.product(batch, seq), seq),
+        (tokens, targets) -> draw(state, batch, seq, tokens, targets));
   }
 
   /** Fills tokens and targets. */
   private interface Filler {
     void fill(MemorySegment tokens, MemorySegment targets);
+  }
+
+  /** Elements for a call's arrays: 0 where there are too few tokens for one window, which C then says. */
+  private int room(long wanted, long seq) {
+    return seq < count() ? Call.array(wanted, "the method that takes segments") : 0;
   }
 
   private static Window filled(int count, Filler filler) {
@@ -168,9 +176,13 @@ public final class Dataset extends Handle {
   @Calls("tpt_dataset_window")
   public void window(long index, MemorySegment tokens, MemorySegment targets) {
     long seq = Call.room(tokens, Integer.BYTES, "tokens");
-    Call.need(Call.room(targets, Integer.BYTES, "targets"), seq, "targets");
+    Call.need(Call.room(targets, Integer.BYTES, "targets"), seq, "targets", "one for each of tokens");
+    copy(index, seq, tokens, targets);
+  }
+
+  private void copy(long index, long seq, MemorySegment tokens, MemorySegment targets) {
     try (Call call = new Call().shared(this)) {
-      call.check(Native.tpt_dataset_window(pointer, Call.size(index, "index"), seq, tokens, targets));
+      call.check(Native.tpt_dataset_window(pointer, call.index(index), seq, tokens, targets));
     }
   }
 
@@ -183,6 +195,6 @@ public final class Dataset extends Handle {
    */
   @Calls("tpt_dataset_window")
   public Window window(long index, long seq) {
-    return filled(Call.array(Call.size(seq, "seq")), (tokens, targets) -> window(index, tokens, targets));
+    return filled(room(Call.size(seq, "seq"), seq), (tokens, targets) -> copy(index, seq, tokens, targets));
   }
 }

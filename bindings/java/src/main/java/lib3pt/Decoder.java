@@ -132,7 +132,7 @@ public final class Decoder extends Handle {
   @SuppressWarnings("restricted")
   public void feed(MemorySegment tokens, MemorySegment logits) {
     Call.given(tokens, "tokens");
-    Call.need(Call.room(logits, Float.BYTES, "logits"), vocab, "logits");
+    Call.need(Call.room(logits, Float.BYTES, "logits"), vocab, "logits", "model.vocab_size");
     try (Call call = new Call().alone(this).cancellable()) {
       logits.copyFrom(feedForLogits(call, tokens).reinterpret(logits.byteSize()));
     }
@@ -155,7 +155,7 @@ public final class Decoder extends Handle {
 
   /** places: MemorySegment.NULL, or where the addresses of the logits go. */
   private static void feedMany(Call call, List<Decoder> decoders, int[] tokens, MemorySegment places) {
-    Call.need(Call.given(tokens, "tokens").length, decoders.size(), "tokens");
+    Call.need(Call.given(tokens, "tokens").length, decoders.size(), "tokens", "one for each decoder");
     MemorySegment pointers = call.arena().allocate(ADDRESS, decoders.size());
     for (int i = 0; i < tokens.length; i++) pointers.setAtIndex(ADDRESS, i, decoders.get(i).pointer);
     call.check(Native.tpt_decoder_feed_many(pointers, tokens.length, call.ints(tokens, "tokens"), places));
@@ -236,7 +236,7 @@ public final class Decoder extends Handle {
   @Calls("tpt_decoder_score")
   public void score(MemorySegment tokens, MemorySegment likely) {
     long count = Call.elements(tokens, Integer.BYTES, "tokens");
-    Call.need(Call.room(likely, Double.BYTES, "likely"), count, "likely");
+    Call.need(Call.room(likely, Double.BYTES, "likely"), count, "likely", "one for each of tokens");
     try (Call call = new Call().alone(this).cancellable()) {
       call.check(Native.tpt_decoder_score(pointer, tokens, count, likely));
     }
@@ -251,7 +251,7 @@ public final class Decoder extends Handle {
   @Calls("tpt_decoder_rewind")
   public void rewind(long position) {
     try (Call call = new Call().alone(this)) {
-      call.check(Native.tpt_decoder_rewind(pointer, Call.size(position, "position")));
+      call.check(Native.tpt_decoder_rewind(pointer, call.index(position)));
     }
   }
 

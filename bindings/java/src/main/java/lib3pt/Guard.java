@@ -17,7 +17,9 @@ final class Guard {
     return users.compareAndSet(0, ALONE);
   }
 
+  /** Of who has it: until then it stays alone, or shared. */
   void leave() {
-    if (!users.compareAndSet(ALONE, 0)) users.decrementAndGet();
+    if (users.get() == ALONE) users.set(0);
+    else users.decrementAndGet();
   }
 }

@@ -15,18 +15,20 @@ public abstract sealed class Handle implements AutoCloseable
   private static final int CLOSED = 1 << 30; // more than there are calls at once
 
   final MemorySegment pointer;
-  final Guard guard;
-  private final Guard context; // its settings change while nobody has it; null where there is none
+  final Guard guard; // of its own calls; an optimizer's is that of its trainer
+  final Guard context; // its settings change while nobody has it; null where there is none
+  final Guard weights; // of the model that its calls read or write; null where there is none
   private final AtomicInteger calls = new AtomicInteger(); // running, and CLOSED
   private final Cleaner.Cleanable destroyed;
   private Arena life; // of views until close
   private volatile Arena turn; // of views until the next call
 
-  /** from: a context or what was made from one; null of a context and of a description. */
+  /** from: what it was made from; null of a context and of a description. */
   Handle(MemorySegment pointer, Guard guard, Handle from, Consumer<MemorySegment> destroy) {
     this.pointer = pointer;
     this.guard = guard;
     this.context = from instanceof Context ? from.guard : from == null ? null : from.context;
+    this.weights = this instanceof Model ? new Guard() : from == null ? null : from.weights;
     this.destroyed = CLEANER.register(this, () -> destroy.accept(pointer));
   }
 
@@ -47,7 +49,7 @@ public abstract sealed class Handle implements AutoCloseable
 
   /**
    * The last failure of a call whose first object was this one. From any thread. The words are the
-   * library's, which takes an interrupt for a progress function.
+   * library's, which takes an interrupt for a progress function and has no numbers below 0.
    *
    * @return one line, "" where no call has failed
    */
@@ -68,53 +70,18 @@ public abstract sealed class Handle implements AutoCloseable
     return getClass().getSimpleName().toLowerCase(Locale.ROOT);
   }
 
-  /** Begins a call; leave ends it. */
-  final void enter(Use use) {
-    hold();
-    try {
-      if (use != Use.ANY) admit(use);
-    } catch (IllegalStateException e) {
-      leave(Use.ANY);
-      throw e;
-    }
-  }
-
-  /** All that a call needs, or nothing of it. */
-  private void admit(Use use) {
-    if (context != null && !context.share()) throw inUse("the context of the ");
-    try {
-      if (use == Use.ALONE ? !guard.take() : !guard.share()) throw inUse("the ");
-      try {
-        endTurn();
-      } catch (IllegalStateException e) {
-        guard.leave();
-        throw e;
-      }
-    } catch (IllegalStateException e) {
-      if (context != null) context.leave();
-      throw e;
-    }
-  }
-
-  private IllegalStateException inUse(String what) {
-    return new IllegalStateException(what + name() + " is in use by another call");
-  }
-
-  private void hold() {
+  /** Keeps the memory until release, also past a close. */
+  final void hold() {
     for (int now = calls.get(); (now & CLOSED) == 0; now = calls.get())
       if (calls.compareAndSet(now, now + 1)) return;
     throw new IllegalStateException("the " + name() + " is closed");
   }
 
-  final void leave(Use use) {
-    if (use != Use.ANY) {
-      guard.leave();
-      if (context != null) context.leave();
-    }
+  final void release() {
     if (calls.decrementAndGet() == CLOSED) destroyed.clean();
   }
 
-  private void endTurn() {
+  final void endTurn() {
     if (turn == null) return;
     synchronized (this) {
       if (turn == null) return;

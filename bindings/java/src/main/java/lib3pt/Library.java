@@ -3,6 +3,7 @@ package lib3pt;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import java.io.File;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -13,8 +14,8 @@ import java.nio.file.Path;
 /**
  * The C library: where it is, which version. It is loaded at the first use of this package, from the
  * first of these that is given: {@link #load}, the system property {@code lib3pt.library}, the
- * environment variable {@code LIB3PT_LIBRARY} (all three the path of a file), or by its name where
- * the system looks for libraries. Only 64-bit systems are supported.
+ * environment variable {@code LIB3PT_LIBRARY} (all three the path of a file; an empty one counts as
+ * not given), or by its name where the system looks for libraries. Only 64-bit systems are supported.
  */
 @SuppressWarnings("restricted")
 public final class Library {
@@ -26,12 +27,13 @@ public final class Library {
    * Loads the library from a file.
    *
    * @param file lib3pt.so.1 or the like
+   * @throws IllegalArgumentException where file is not of the default file system
    * @throws IllegalStateException where one is loaded already
-   * @throws UnsatisfiedLinkError where it cannot be loaded, or has another major version or an older
-   *     one than this package was made for
+   * @throws UnsatisfiedLinkError where it cannot be loaded, whose cause then is the JVM's own error, or
+   *     has another major version or an older one than this package was made for
    */
   public static synchronized void load(Path file) {
-    Call.given(file, "file");
+    Call.local(file, "file");
     if (found != null) throw new IllegalStateException("lib3pt is loaded already");
     found = open(file.toAbsolutePath().toString(), "the path given to Library.load");
   }
@@ -45,9 +47,13 @@ public final class Library {
     if (found != null) return found;
     String property = System.getProperty("lib3pt.library");
     String variable = System.getenv("LIB3PT_LIBRARY");
-    if (property != null) return found = open(property, "the system property lib3pt.library");
-    if (variable != null) return found = open(variable, "the environment variable LIB3PT_LIBRARY");
+    if (isGiven(property)) return found = open(property, "the system property lib3pt.library");
+    if (isGiven(variable)) return found = open(variable, "the environment variable LIB3PT_LIBRARY");
     return found = open(Native.SONAME, "its name, where the system looks for libraries");
+  }
+
+  private static boolean isGiven(String name) {
+    return name != null && !name.isEmpty();
   }
 
   private static SymbolLookup open(String name, String source) {
@@ -59,11 +65,36 @@ public final class Library {
           ? SymbolLookup.libraryLookup(Path.of(name), Arena.global())
           : SymbolLookup.libraryLookup(name, Arena.global());
     } catch (IllegalArgumentException e) {
-      throw new UnsatisfiedLinkError("lib3pt was not found: looked for " + name + " (" + source
-          + "); install lib3pt, or name its file in LIB3PT_LIBRARY or -Dlib3pt.library");
+      throw notLoaded(name, source, e);
     }
     checkVersion(lookup, name);
     return lookup;
+  }
+
+  /** Why not, as far as the JVM says: of a name, which no file has to have, it does not. */
+  private static UnsatisfiedLinkError notLoaded(String name, String source, Throwable cause) {
+    String said;
+    if (name.contains("/") && new File(name).exists()) {
+      cause = reason(new File(name), cause);
+      said = "lib3pt was found at " + name + " (" + source + ") but cannot be loaded: " + cause.getMessage();
+    } else {
+      said = "lib3pt was not found: looked for " + name + " (" + source
+          + "); install lib3pt, or name its file in LIB3PT_LIBRARY or -Dlib3pt.library";
+      if (!name.contains("/")) said += ", which also says what a library that is there lacks";
+    }
+    UnsatisfiedLinkError error = new UnsatisfiedLinkError(said);
+    error.initCause(cause);
+    return error;
+  }
+
+  /** The system's words, which System.load has and libraryLookup has not. known: where these are not to be had. */
+  private static Throwable reason(File file, Throwable known) {
+    try {
+      System.load(file.getAbsolutePath());
+      return known;
+    } catch (UnsatisfiedLinkError e) {
+      return e;
+    }
   }
 
   private static MemorySegment symbol(SymbolLookup lookup, String symbol, String name) {

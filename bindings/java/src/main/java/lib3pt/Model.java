@@ -12,10 +12,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Weights and their description. */
+/**
+ * Weights and their description. Any number of decoders, trainers and evaluations may read one at a
+ * time. Whoever writes weights ({@link #setTensor}, {@link Optimizer#step}, {@link
+ * Trainer#loadCheckpoint}) has the model alone: while another call reads it, through a decoder or a
+ * trainer too, that is an IllegalStateException, and so is a call that would read it meanwhile.
+ */
 @Calls("tpt_model_destroy")
 public final class Model extends Handle {
   private static final String PROFILE = "embedding.dc_profile";
+  static final String SEGMENT = "the method that takes a segment"; // instead of one that gives an array
 
   final long width; // D
   final long phases; // N
@@ -162,7 +168,7 @@ public final class Model extends Handle {
     try (Call call = new Call().shared(this).cancellable()) {
       MemorySegment length = call.longs(0);
       call.check(Native.tpt_model_save_memory(pointer, MemorySegment.NULL, 0, length));
-      long room = length.get(JAVA_LONG, 0) + 1L;
+      long room = Call.array(length.get(JAVA_LONG, 0), SEGMENT) + 1L;
       return call.result((data, capacity, out) -> Native.tpt_model_save_memory(pointer, data, capacity, out), room);
     }
   }
@@ -283,7 +289,7 @@ public final class Model extends Handle {
   @Calls("tpt_model_get_tensor")
   public float[] getTensor(String name) {
     try (Call call = new Call().shared(this)) {
-      MemorySegment values = call.arena().allocate(JAVA_FLOAT, Call.array(count(call, name)));
+      MemorySegment values = call.arena().allocate(JAVA_FLOAT, Call.array(count(call, name), SEGMENT));
       get(call, name, values);
       return values.toArray(JAVA_FLOAT);
     }
@@ -312,11 +318,12 @@ public final class Model extends Handle {
    *
    * @param name as in {@link #getTensor(String)}
    * @param values as many floats as the tensor has
+   * @throws IllegalStateException where another call uses the model, a decoder or a trainer of it
    * @throws TptException ARGUMENT; UNSUPPORTED: a converted model
    */
   @Calls("tpt_model_set_tensor")
   public void setTensor(String name, float[] values) {
-    try (Call call = new Call().alone(this)) {
+    try (Call call = new Call().writing(this)) {
       set(call, name, call.floats(values, "values"));
     }
   }
@@ -329,7 +336,7 @@ public final class Model extends Handle {
    */
   @Calls("tpt_model_set_tensor")
   public void setTensor(String name, MemorySegment values) {
-    try (Call call = new Call().alone(this)) {
+    try (Call call = new Call().writing(this)) {
       set(call, name, values);
     }
   }
@@ -341,7 +348,8 @@ public final class Model extends Handle {
 
   /**
    * A view of all weights, float32, in the order of {@link #tensors}, until this model's close. It
-   * may be written between calls; begin anew with a forward then.
+   * may be written between calls; begin anew with a forward then. Nothing sees who writes to it: not
+   * while a call reads the model is the caller's to see to.
    *
    * @return [parameter count] floats
    * @throws TptException UNSUPPORTED: a converted model
@@ -400,15 +408,21 @@ public final class Model extends Handle {
 
   /** A measure that fills an array of floats. */
   private interface Floats {
-    int fill(MemorySegment values, long count);
+    int fill(Call call, MemorySegment values, long count);
   }
 
-  private float[] floats(long count, Floats measure) {
+  /** most: what C can give; it refuses a count beyond without looking at the values. */
+  private float[] floats(long count, long most, Floats measure) {
     try (Call call = new Call().shared(this)) {
-      MemorySegment values = call.arena().allocate(JAVA_FLOAT, Call.array(count));
-      call.check(measure.fill(values, count));
+      MemorySegment values = call.arena().allocate(JAVA_FLOAT, Call.array(Math.min(count, most), ""));
+      call.check(measure.fill(call, values, count));
       return values.toArray(JAVA_FLOAT);
     }
+  }
+
+  /** P / 2 */
+  private long pairs() {
+    return width / phases / 2;
   }
 
   /**
@@ -421,8 +435,8 @@ public final class Model extends Handle {
    */
   @Calls("tpt_geometry_dc_profile")
   public float[] dcProfile(long first, long count) {
-    return floats(Call.size(count, "count"),
-        (values, n) -> Native.tpt_geometry_dc_profile(pointer, Call.size(first, "first"), values, n));
+    return floats(Call.size(count, "count"), positions,
+        (call, values, n) -> Native.tpt_geometry_dc_profile(pointer, call.index(first), values, n));
   }
 
   /**
@@ -434,8 +448,8 @@ public final class Model extends Handle {
    */
   @Calls("tpt_geometry_theta")
   public float[] theta(long layer) {
-    return floats(width / phases / 2,
-        (values, n) -> Native.tpt_geometry_theta(pointer, Call.size(layer, "layer"), values, n));
+    return floats(pairs(), pairs(),
+        (call, values, n) -> Native.tpt_geometry_theta(pointer, call.index(layer), values, n));
   }
 
   /**
@@ -448,9 +462,8 @@ public final class Model extends Handle {
    */
   @Calls("tpt_geometry_angles")
   public float[] angles(long layer, long phase) {
-    return floats(width / phases / 2,
-        (values, n) -> Native.tpt_geometry_angles(
-            pointer, Call.size(layer, "layer"), Call.size(phase, "phase"), values, n));
+    return floats(pairs(), pairs(),
+        (call, values, n) -> Native.tpt_geometry_angles(pointer, call.index(layer), call.index(phase), values, n));
   }
 
   /**
@@ -466,7 +479,7 @@ public final class Model extends Handle {
     try (Call call = new Call().shared(this)) {
       MemorySegment result = call.arena().allocate(layout);
       result.set(JAVA_LONG, 0, result.byteSize());
-      call.check(Native.tpt_geometry_drift(pointer, Call.size(layer, "layer"), result));
+      call.check(Native.tpt_geometry_drift(pointer, call.index(layer), result));
       return new Drift(field(layout, result, "start"), field(layout, result, "mean"),
           field(layout, result, "l2"), field(layout, result, "max"));
     }

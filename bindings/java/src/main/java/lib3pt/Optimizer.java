@@ -41,14 +41,15 @@ public final class Optimizer extends Handle {
   }
 
   /**
-   * One step of AdamW. Never cancelled.
+   * One step of AdamW. Never cancelled. It writes the model's weights.
    *
    * @return the norm of the gradients before clipping
+   * @throws IllegalStateException where another call uses the model, a decoder or a trainer of it
    * @throws TptException NUMERIC: it is not finite; STATE: spoiled gradients
    */
   @Calls("tpt_optimizer_step")
   public double step() {
-    try (Call call = new Call().alone(this)) {
+    try (Call call = new Call().writing(this)) {
       MemorySegment norm = call.arena().allocate(JAVA_DOUBLE);
       call.check(Native.tpt_optimizer_step(pointer, norm));
       return norm.get(JAVA_DOUBLE, 0);

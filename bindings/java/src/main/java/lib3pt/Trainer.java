@@ -85,7 +85,7 @@ public final class Trainer extends Handle {
   }
 
   private void forward(Call call, MemorySegment tokens, long batch, long seq) {
-    Call.need(Call.elements(tokens, Integer.BYTES, "tokens"), Call.product(batch, seq), "tokens");
+    Call.needProduct(Call.elements(tokens, Integer.BYTES, "tokens"), batch, seq, "tokens");
     call.check(Native.tpt_trainer_forward(pointer, tokens, batch, seq));
     this.batch = batch;
     this.seq = seq;
@@ -101,6 +101,13 @@ public final class Trainer extends Handle {
     return batch * seq * model.vocab * Float.BYTES;
   }
 
+  /** A copy of floats of C's. instead: the method that does not copy. */
+  @SuppressWarnings("restricted")
+  private static float[] array(MemorySegment at, long bytes, String instead) {
+    Call.array(bytes / Float.BYTES, instead);
+    return at.reinterpret(bytes).toArray(JAVA_FLOAT);
+  }
+
   /**
    * Logits of the last forward.
    *
@@ -108,10 +115,9 @@ public final class Trainer extends Handle {
    * @throws TptException STATE, MEMORY, CANCELLED
    */
   @Calls("tpt_trainer_logits")
-  @SuppressWarnings("restricted")
   public float[] logits() {
     try (Call call = new Call().alone(this).cancellable()) {
-      return logits(call).reinterpret(logitBytes()).toArray(JAVA_FLOAT);
+      return array(logits(call), logitBytes(), "logitsView");
     }
   }
 
@@ -156,7 +162,7 @@ public final class Trainer extends Handle {
 
   private double loss(Call call, MemorySegment targets) {
     long count = Call.elements(targets, Integer.BYTES, "targets");
-    if (batch > 0) Call.need(count, batch * seq, "targets"); // before a forward C says so
+    if (batch > 0) Call.needProduct(count, batch, seq, "targets"); // before a forward C says so
     MemorySegment loss = call.arena().allocate(JAVA_DOUBLE);
     call.check(Native.tpt_trainer_loss(pointer, targets, loss));
     return loss.get(JAVA_DOUBLE, 0);
@@ -238,8 +244,8 @@ public final class Trainer extends Handle {
   }
 
   private double accumulate(Call call, MemorySegment tokens, MemorySegment targets, long batch, long seq) {
-    Call.need(Call.elements(tokens, Integer.BYTES, "tokens"), Call.product(batch, seq), "tokens");
-    Call.need(Call.elements(targets, Integer.BYTES, "targets"), batch * seq, "targets");
+    Call.needProduct(Call.elements(tokens, Integer.BYTES, "tokens"), batch, seq, "tokens");
+    Call.needProduct(Call.elements(targets, Integer.BYTES, "targets"), batch, seq, "targets");
     MemorySegment loss = call.arena().allocate(JAVA_DOUBLE);
     int status = Native.tpt_trainer_accumulate(pointer, tokens, targets, batch, seq, loss);
     if (status == Native.TPT_OK || status == Native.TPT_E_NUMERIC) { // activations can be read
@@ -291,7 +297,7 @@ public final class Trainer extends Handle {
   @Calls("tpt_trainer_get_gradient")
   public float[] gradient(String name) {
     try (Call call = new Call().shared(this).any(model)) {
-      MemorySegment values = call.arena().allocate(JAVA_FLOAT, Call.array(model.count(call, name)));
+      MemorySegment values = call.arena().allocate(JAVA_FLOAT, Call.array(model.count(call, name), Model.SEGMENT));
       gradient(call, name, values);
       return values.toArray(JAVA_FLOAT);
     }
@@ -319,7 +325,7 @@ public final class Trainer extends Handle {
   private MemorySegment activation(Call call, Point point, long layer, MemorySegment count) {
     MemorySegment place = call.place();
     call.check(Native.tpt_trainer_activation(
-        pointer, Call.given(point, "point").value(), Call.size(layer, "layer"), place, count));
+        pointer, Call.given(point, "point").value(), call.index(layer), place, count));
     return place.get(ADDRESS, 0);
   }
 
@@ -332,12 +338,11 @@ public final class Trainer extends Handle {
    * @throws TptException ARGUMENT, STATE; UNSUPPORTED: not kept with train.recompute: block
    */
   @Calls("tpt_trainer_activation")
-  @SuppressWarnings("restricted")
   public float[] activation(Point point, long layer) {
     try (Call call = new Call().alone(this)) {
       MemorySegment count = call.longs(0);
       MemorySegment at = activation(call, point, layer, count);
-      return at.reinterpret(count.get(JAVA_LONG, 0) * Float.BYTES).toArray(JAVA_FLOAT);
+      return array(at, count.get(JAVA_LONG, 0) * Float.BYTES, "activationView");
     }
   }
 
@@ -378,16 +383,17 @@ public final class Trainer extends Handle {
   }
 
   /**
-   * Goes on where a checkpoint was written: all or nothing.
+   * Goes on where a checkpoint was written: all or nothing. It writes the model's weights.
    *
    * @param optimizer one of this trainer
    * @param path of the file
    * @return the caller's own bytes
+   * @throws IllegalStateException where another call uses the model, a decoder or a trainer of it
    * @throws TptException ARGUMENT, IO, FORMAT, MEMORY, CANCELLED; CONFIG: of another model
    */
   @Calls("tpt_checkpoint_load")
   public byte[] loadCheckpoint(Optimizer optimizer, Path path) {
-    try (Call call = new Call().alone(this).alone(optimizer).cancellable()) {
+    try (Call call = new Call().writing(this).alone(optimizer).cancellable()) {
       MemorySegment file = call.path(path);
       return call.result((user, room, size) -> Native.tpt_checkpoint_load(
           pointer, Call.pointer(optimizer, "optimizer"), file, user, room, size), FIRST_USER_BYTES);
@@ -404,7 +410,7 @@ public final class Trainer extends Handle {
   private double[] measure(Point point, long layer, long count, Measure measure) {
     try (Call call = new Call().shared(this)) {
       MemorySegment values = call.arena().allocate(JAVA_DOUBLE, count);
-      call.check(measure.fill(pointer, Call.given(point, "point").value(), Call.size(layer, "layer"), values, count));
+      call.check(measure.fill(pointer, Call.given(point, "point").value(), call.index(layer), values, count));
       return values.toArray(JAVA_DOUBLE);
     }
   }
@@ -474,7 +480,7 @@ public final class Trainer extends Handle {
     try (Call call = new Call().shared(this)) {
       MemorySegment values = call.arena().allocate(JAVA_FLOAT, Math.max(seq, 1));
       call.check(Native.tpt_geometry_dc(
-          pointer, Call.given(point, "point").value(), Call.size(layer, "layer"), values, Math.max(seq, 1)));
+          pointer, Call.given(point, "point").value(), call.index(layer), values, Math.max(seq, 1)));
       return values.toArray(JAVA_FLOAT);
     }
   }
@@ -506,7 +512,7 @@ public final class Trainer extends Handle {
   public double displacement(long layer) {
     try (Call call = new Call().shared(this)) {
       MemorySegment mean = call.arena().allocate(JAVA_DOUBLE);
-      call.check(Native.tpt_geometry_displacement(pointer, Call.size(layer, "layer"), mean));
+      call.check(Native.tpt_geometry_displacement(pointer, call.index(layer), mean));
       return mean.get(JAVA_DOUBLE, 0);
     }
   }

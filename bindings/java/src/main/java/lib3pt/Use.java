@@ -7,5 +7,7 @@ enum Use {
   /** With other readers. */
   SHARED,
   /** Alone. */
-  ALONE
+  ALONE,
+  /** Alone, and nothing reads the model meanwhile: its weights change. */
+  WRITING
 }

@@ -8,12 +8,15 @@
  * unsigned 64-bit numbers in a long: {@link java.lang.Long#toUnsignedString(long)} shows them.
  *
  * <p>Every object is closed with {@code close}, in any order, as often as one likes; a Cleaner closes
- * what was forgotten. A call on a closed object is an {@link java.lang.IllegalStateException}. What
- * the library refuses is a {@link lib3pt.TptException} with status and text.
+ * what was forgotten. glibc may keep memory that was freed so: a process that forgets many large
+ * objects grows more than one that closes them. A call on a closed object is an {@link
+ * java.lang.IllegalStateException}. What the library refuses is a {@link lib3pt.TptException} with
+ * status and text. A {@link java.nio.file.Path} is of the default file system, else it is an
+ * IllegalArgumentException.
  *
  * <p>One object is used by one thread at a time, except for what only reads it; a call on an object
  * that another thread is using is an IllegalStateException. A trainer and its optimizers count as one
- * object. A call that another thread has running keeps its object alive past a {@code close}.
+ * object. Who writes weights has their model alone. A call that another thread has running keeps its object alive past a {@code close}.
  *
  * <p>Long calls end early by {@link lib3pt.Context#cancel}, by a progress function that says no, and
  * by {@link java.lang.Thread#interrupt}, which gives a {@link lib3pt.TptInterruptedException}. What a

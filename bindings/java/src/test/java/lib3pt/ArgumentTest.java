@@ -11,6 +11,9 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
 import java.nio.IntBuffer;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,7 +28,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What no call takes: null, and text that is no Unicode. Each public method is tried with each of its parameters. */
+/**
+ * What no call takes: null, text that is no Unicode, a file in an archive. Each public method is tried with each of its
+ * parameters.
+ */
 class ArgumentTest {
   private static final Class<?>[] PUBLIC = {
     Library.class, Context.class, Config.class, Model.class, Trainer.class, Optimizer.class, Decoder.class,
@@ -132,6 +138,19 @@ class ArgumentTest {
     refused(HALF, 10, (method, type) -> type == String.class,
         (t, name) -> t instanceof TptException e && e.status() == Status.ARGUMENT
             && e.getMessage().startsWith(name + " has a character that UTF-8 cannot say"));
+  }
+
+  @Test
+  void a_path_of_another_file_system_is_refused() throws Exception {
+    try (FileSystem zip = FileSystems.newFileSystem(scratch.resolve("some.zip"), Map.of("create", "true"))) {
+      Path inside = zip.getPath(right.get(Path.class).toString());
+      Files.createDirectories(inside.getParent());
+      String words =
+          " is " + inside + " of the file system provider \"jar\"; paths of the default file system are allowed";
+      refused(inside, 10, (method, type) -> type == Path.class,
+          (t, name) -> t instanceof IllegalArgumentException && (name + words).equals(t.getMessage()));
+      assertTrue(Files.notExists(scratch.resolve("none")) && Files.notExists(inside));
+    }
   }
 
   @Test

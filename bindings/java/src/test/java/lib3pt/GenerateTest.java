@@ -121,7 +121,7 @@ class GenerateTest {
     String holds = "; the decoder holds 2 tokens and has room for 1002 (max_positions)";
     refused("count is 1001" + holds, LONG + 1, -1);
     refused("count is 2147483647" + holds, Integer.MAX_VALUE, -1);
-    refused("count is -1; 0 or more is allowed", -1, -1);
+    refused("count is -1; it cannot be negative", -1, -1);
     refused("count is 0; at least 1 is allowed", 0, -1);
     refused("stop is 256; 0 to 255 (model.vocab_size less 1), or -1 for none, is allowed", 1, 256);
     refused("stop is -2; ", 1, -2);

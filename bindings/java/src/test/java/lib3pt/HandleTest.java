@@ -167,15 +167,9 @@ class HandleTest {
   }
 
   @Test
-  void a_wrong_length_is_refused_before_the_call() {
-    trainer.forward(TOKENS, 1, TOKENS.length);
-    assertEquals(Status.ARGUMENT, assertThrows(TptException.class, () -> trainer.loss(new int[] {1})).status());
-    TptException e = assertThrows(TptException.class, () -> trainer.forward(TOKENS, 2, 3));
-    assertEquals("tokens has 4 elements; it must have 6", e.getMessage());
+  void a_text_with_a_nul_is_refused_before_the_call() {
     assertEquals("key has a NUL character, which ends a text in C",
         assertThrows(TptException.class, () -> config.get("model\0.d_model")).getMessage());
-    assertThrows(TptException.class, () -> trainer.forward(TOKENS, -1, -4));
-    assertThrows(TptException.class, () -> trainer.forward(TOKENS, 1L << 62, 4));
   }
 
   @Test

@@ -2,7 +2,9 @@ package lib3pt;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,6 +25,7 @@ class LookupTest {
               System.out.println(Library.version().charAt(0));
             } catch (UnsatisfiedLinkError e) {
               System.out.println(e.getMessage());
+              if (e.getCause() != null) System.out.println(e.getCause().getClass().getSimpleName());
             }
           }
         }
@@ -58,8 +61,49 @@ class LookupTest {
   @Test
   void one_sentence_where_there_is_none() throws Exception {
     String sentence = "lib3pt was not found: looked for /no/lib3pt.so (the environment variable LIB3PT_LIBRARY); "
-        + "install lib3pt, or name its file in LIB3PT_LIBRARY or -Dlib3pt.library\n";
+        + "install lib3pt, or name its file in LIB3PT_LIBRARY or -Dlib3pt.library\nIllegalArgumentException\n";
     assertEquals(sentence + sentence, show(denying(), "/no/lib3pt.so").out());
+  }
+
+  @Test
+  void a_name_that_is_not_found_says_how_to_learn_more() throws Exception {
+    String sentence = "lib3pt was not found: looked for no3pt.so (the environment variable LIB3PT_LIBRARY); "
+        + "install lib3pt, or name its file in LIB3PT_LIBRARY or -Dlib3pt.library, which also says what a library that "
+        + "is there lacks\nIllegalArgumentException\n";
+    assertEquals(sentence + sentence, show(denying(), "no3pt.so").out());
+  }
+
+  /** The reason is the system's, the words around it are ours. */
+  private void found(Path file, String reason) throws Exception {
+    String said = show(denying(), file.toString()).out();
+    String start = "lib3pt was found at " + file + " (the environment variable LIB3PT_LIBRARY) but cannot be loaded: ";
+    assertTrue(said.startsWith(start), said);
+    assertTrue(said.contains(reason), said);
+    assertTrue(said.endsWith("\nUnsatisfiedLinkError\n"), said);
+  }
+
+  @Test
+  void a_file_that_is_there_says_why_it_cannot_be_loaded() throws Exception {
+    Path text = Files.writeString(scratch.resolve("lib3pt.so.1"), "This is no library, but long enough.\n".repeat(99));
+    found(text, "invalid ELF header");
+    found(scratch, "cannot read file data");
+  }
+
+  /** A copy of the library that names a library which is not there. */
+  @Test
+  void a_library_that_lacks_another_says_which() throws Exception {
+    String library = Files.readString(Path.of(LIBRARY), StandardCharsets.ISO_8859_1);
+    assumeTrue(library.contains("\0libyaml-0.so.2\0"), "linked without libyaml");
+    Path copy = Files.writeString(scratch.resolve("lib3pt.so.1"),
+        library.replace("\0libyaml-0.so.2\0", "\0libyams-0.so.2\0"), StandardCharsets.ISO_8859_1);
+    found(copy, "libyams-0.so.2: cannot open shared object file");
+  }
+
+  @Test
+  void what_is_empty_is_not_given() throws Exception {
+    assertEquals("1\n1\n", show(denying("-Dlib3pt.library="), LIBRARY).out());
+    String said = show(denying("-Dlib3pt.library="), "").out();
+    assertTrue(said.startsWith("1\n") || said.contains("looked for lib3pt.so.1 (its name"), said);
   }
 
   @Test

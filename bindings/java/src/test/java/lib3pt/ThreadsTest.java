@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -14,6 +15,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Several threads at once. */
 class ThreadsTest {
@@ -57,13 +60,14 @@ class ThreadsTest {
   }
 
   /**
-   * Runs a call that stands still in its progress function while `meanwhile` runs on this thread. The
-   * call must be long enough that its progress is asked for.
+   * Runs a call that stands still in its progress function while `meanwhile` runs on this thread, whose
+   * calls go on when they are asked. The call must be long enough that its progress is asked for.
    */
   private static void during(Context context, Runnable call, Runnable meanwhile) throws Exception {
     CountDownLatch inside = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     context.setProgress((handle, done) -> {
+      if (inside.getCount() == 0) return true;
       inside.countDown();
       try {
         goOn.await();
@@ -128,6 +132,84 @@ class ThreadsTest {
         return true;
       });
       assertThrows(IllegalStateException.class, () -> trainer.forward(prompt, 1, 2048));
+    }
+  }
+
+  private static void assertInUse(String what, Executable call) {
+    assertEquals(what + " is in use by another call", assertThrows(IllegalStateException.class, call).getMessage());
+  }
+
+  /** Weights that change would spoil what a running call reads; who only reads is not in its way. */
+  @Test
+  void weights_wait_for_no_running_call(@TempDir Path scratch) throws Exception {
+    int[] prompt = new int[2048];
+    String description = "model: {vocab_size: 1000, d_model: 192, n_layers: 3, max_seq_len: 2048}\ntrain: {batch: 1}\n";
+    try (Context context = Context.create(); Config config = Config.parse(description);
+        Model model = Model.create(context, config, 1); Trainer trainer = Trainer.create(model);
+        Trainer other = Trainer.create(model); Optimizer optimizer = Optimizer.create(other);
+        Decoder decoder = Decoder.create(model); Decoder second = Decoder.create(model);
+        Dataset data = Dataset.fromTokens(context, new int[2049]); Model folded = model.fold()) {
+      Path checkpoint = scratch.resolve("some.safetensors");
+      other.saveCheckpoint(optimizer, checkpoint);
+      String name = model.tensors().get(0).name();
+      float[] values = model.getTensor(name);
+      Runnable writes = () -> {
+        assertInUse("the model", () -> model.setTensor(name, values));
+        assertInUse("the model of the optimizer", optimizer::step);
+        assertInUse("the model of the trainer", () -> other.loadCheckpoint(optimizer, checkpoint));
+        folded.setTensor(name, values);
+        assertArrayEquals(values, model.getTensor(name));
+        second.feed(1);
+      };
+      during(context, () -> model.evaluate(null, data, 2048, 0), writes);
+      during(context, () -> trainer.forward(prompt, 1, 2048), writes);
+      during(context, () -> decoder.feed(prompt), () -> {
+        writes.run();
+        Trainer.create(model).close();
+        assertTrue(model.parameters().byteSize() > 0);
+      });
+      other.accumulate(prompt, prompt, 1, 2048);
+      optimizer.step();
+      other.loadCheckpoint(optimizer, checkpoint);
+      model.setTensor(name, values);
+    }
+  }
+
+  /** The other way round. A call that writes is too short to be met: here one has begun that does nothing. */
+  @Test
+  void no_call_reads_weights_while_they_change() {
+    try (Context context = Context.create(); Config config = Config.parse(Setup.TINY);
+        Model model = Model.create(context, config, 1); Trainer trainer = Trainer.create(model);
+        Optimizer optimizer = Optimizer.create(trainer); Decoder decoder = Decoder.create(model);
+        Dataset data = Dataset.fromTokens(context, 1, 2, 3, 4); Model folded = model.fold()) {
+      Map<String, Executable> reads = Map.of("the model", () -> model.evaluate(data, 3, 0),
+          "the model of the decoder", () -> decoder.feed(1),
+          "the model of the trainer", () -> trainer.forward(new int[2], 1, 2),
+          "the model of the optimizer", optimizer::step);
+      try (Call writing = new Call().writing(model)) {
+        reads.forEach(ThreadsTest::assertInUse);
+        assertEquals("", decoder.lastError());
+        folded.evaluate(data, 3, 0);
+      }
+      decoder.feed(1);
+      try (Call writing = new Call().writing(optimizer)) {
+        assertInUse("the model", () -> model.getTensor("x"));
+        assertInUse("the model of the decoder", () -> decoder.feed(1));
+        assertInUse("the trainer", () -> trainer.forward(new int[2], 1, 2));
+      }
+      decoder.feed(1);
+    }
+  }
+
+  /** A checkpoint into an optimizer of another trainer of the model is C's to refuse: the call is in nobody's way. */
+  @Test
+  void a_call_is_not_in_its_own_way() {
+    try (Config config = Config.parse(Setup.TINY); Model model = Model.create(config, 1);
+        Trainer trainer = Trainer.create(model); Trainer other = Trainer.create(model);
+        Optimizer optimizer = Optimizer.create(other)) {
+      assertEquals("the optimizer belongs to another trainer", assertThrows(TptException.class,
+          () -> trainer.loadCheckpoint(optimizer, Path.of("none"))).getMessage());
+      assertEquals(0, optimizer.stepCount());
     }
   }
 
