@@ -3,14 +3,16 @@ from __future__ import annotations
 
 import ctypes
 import math
+from contextlib import contextmanager
 from ctypes import byref, c_double, c_size_t, c_uint64, c_void_p
-from typing import Any, Literal, NamedTuple, Optional, SupportsIndex, Tuple, Union, cast, overload
+from typing import Any, Iterator, Literal, NamedTuple, Optional, SupportsIndex, Tuple, Union, cast, overload
 
 import numpy as np
 
 from ._call import Handle, call, held, make, number
 from ._config import Config
-from ._errors import NumericError
+from ._declarations import Status
+from ._errors import Error, NumericError, StateError
 from ._library import Path
 from ._model import Model
 from ._numbers import INT32, whole, wrong
@@ -18,6 +20,7 @@ from ._values import (Borrowed, Doubles, Floats, Ids, Shape, address, floats, id
                       rows, shaped, utf8, view)
 
 Index = SupportsIndex
+_HIDDEN = (-1, -1)  # B, T of a forward that nobody knows
 
 
 class ZeroSum(NamedTuple):
@@ -43,17 +46,34 @@ class Trainer(Handle):
         self._start(make("tpt_trainer_create", model, config, needs=(held(Model, model),)), model)
         self._sizes = model._sizes
         self._shapes = {t.name: t.shape for t in model.tensors()}
-        self._shape: Optional[Tuple[int, int]] = None  # B, T of the last forward or accumulate
+        self._shape: Optional[Tuple[int, int]] = None  # B, T of the last forward or accumulate; _HIDDEN
 
     @property
     def model(self) -> Model:
         return cast(Model, self._made_from())
 
+    @contextmanager
+    def _forward_of(self, batch: Ids) -> Iterator[None]:
+        """Around a call that makes a forward. An interrupt may come when it is made and before that is known here."""
+        before, self._shape = self._shape, _HIDDEN
+        try:
+            yield
+        except Error as failed:  # of an accumulate whose loss is no number the activations are there
+            self._shape = cast(Tuple[int, int], batch.shape) if isinstance(failed, NumericError) else before
+            raise
+        self._shape = cast(Tuple[int, int], batch.shape)
+
+    def _last(self) -> Optional[Tuple[int, int]]:
+        """B, T of the last forward; None: there was none, as the library will say."""
+        if self._shape == _HIDDEN:
+            raise StateError("an interrupt hid what the last forward was; make another one", Status.STATE)
+        return self._shape
+
     def forward(self, tokens: Any) -> None:
         """The stream of a batch [B, T] up to what the head reads."""
         batch = rows("tokens", tokens)
-        call("tpt_trainer_forward", self, address(batch), *batch.shape)
-        self._shape = (batch.shape[0], batch.shape[1])
+        with self._forward_of(batch):
+            call("tpt_trainer_forward", self, address(batch), *batch.shape)
 
     @overload
     def logits(self, *, copy: Literal[True] = True) -> Floats: ...
@@ -61,9 +81,9 @@ class Trainer(Handle):
     def logits(self, *, copy: Literal[False]) -> Borrowed: ...
     def logits(self, *, copy: bool = True) -> Union[Floats, Borrowed]:
         """[B, T, V] of the last forward. copy=False: lent until the next call on this trainer."""
-        values = c_void_p()
+        last, values = self._last(), c_void_p()
         call("tpt_trainer_logits", self, byref(values))
-        return lent(self, values.value, (*(self._shape or (0, 0)), self._sizes.vocab_size), copy)
+        return lent(self, values.value, (*(last or (0, 0)), self._sizes.vocab_size), copy)
 
     @overload
     def activation(self, point: Index, layer: Index = 0, *, copy: Literal[True] = True) -> Floats: ...
@@ -71,18 +91,18 @@ class Trainer(Handle):
     def activation(self, point: Index, layer: Index = 0, *, copy: Literal[False]) -> Borrowed: ...
     def activation(self, point: Index, layer: Index = 0, *, copy: bool = True) -> Union[Floats, Borrowed]:
         """[B, T, D], the stream at a point. copy=False: lent until the next call on this trainer."""
-        values, count = c_void_p(), c_size_t()
+        last, values, count = self._last(), c_void_p(), c_size_t()
         call("tpt_trainer_activation", self, whole("point", point, INT32), whole("layer", layer), byref(values),
              byref(count))
-        return lent(self, values.value, (*(self._shape or (0, 0)), self._sizes.d_model), copy)
+        return lent(self, values.value, (*(last or (0, 0)), self._sizes.d_model), copy)
 
     def loss(self, targets: Any) -> float:
         """Of the last forward, in nats a token; targets as many as its tokens."""
-        given = ids("targets", targets)
-        if self._shape and given.size != self._shape[0] * self._shape[1]:
-            raise wrong(f"targets has {given.size} ids; the last forward has {self._shape[0]} x {self._shape[1]}")
-        if self._shape and given.ndim != 1:
-            shaped("targets", given, self._shape)
+        given, last = ids("targets", targets), self._last()
+        if last and given.size != last[0] * last[1]:
+            raise wrong(f"targets has {given.size} ids; the last forward has {last[0]} x {last[1]}")
+        if last and given.ndim != 1:
+            shaped("targets", given, last)
         return float(number("tpt_trainer_loss", self, address(given), kind=c_double))
 
     def backward(self) -> None:
@@ -91,22 +111,18 @@ class Trainer(Handle):
 
     def backward_logits(self, dlogits: Any) -> None:
         """Instead, of a loss of your own: its derivatives by each logit [B, T, V]."""
-        given = floats("dlogits", dlogits)
-        if self._shape and given.ndim != 1:
-            shaped("dlogits", given, (*self._shape, self._sizes.vocab_size))
+        given, last = floats("dlogits", dlogits), self._last()
+        if last and given.ndim != 1:
+            shaped("dlogits", given, (*last, self._sizes.vocab_size))
         call("tpt_trainer_backward_logits", self, address(given), given.size)
 
     def accumulate(self, tokens: Any, targets: Any) -> float:
         """Forward, loss and backward in one, the fast path. The loss; the gradients are added to."""
         batch, aims = rows("tokens", tokens), rows("targets", targets)
         if batch.shape != aims.shape:
-            raise wrong(f"targets is {_cross(aims)}, tokens {_cross(batch)}; both must be the same")
-        try:
+            raise wrong(f"targets is {_cross(aims.shape)}, tokens {_cross(batch.shape)}; both must be the same")
+        with self._forward_of(batch):
             value = number("tpt_trainer_accumulate", self, address(batch), address(aims), *batch.shape, kind=c_double)
-        except NumericError:
-            self._shape = (batch.shape[0], batch.shape[1])  # the activations are there
-            raise
-        self._shape = (batch.shape[0], batch.shape[1])
         return float(value)
 
     def zero_gradients(self) -> None:
@@ -165,7 +181,8 @@ class Trainer(Handle):
 
     def dc(self, point: Index, layer: Index = 0) -> Floats:
         """[T]: mean over B and D at each position."""
-        values = np.empty(self._shape[1] if self._shape else 1, np.float32)
+        last = self._last()
+        values = np.empty(last[1] if last else 1, np.float32)
         call("tpt_geometry_dc", self, whole("point", point, INT32), whole("layer", layer), address(values), values.size)
         return values
 
@@ -180,12 +197,13 @@ class Trainer(Handle):
         return float(number("tpt_geometry_displacement", self, whole("layer", layer), kind=c_double))
 
     def _describe(self) -> str:
-        last = f"{self._shape[0]} x {self._shape[1]} tokens" if self._shape else "no forward yet"
+        shape = self._shape
+        last = "an interrupted forward" if shape == _HIDDEN else f"{_cross(shape)} tokens" if shape else "no forward yet"
         return f"{last}, d_model {self._sizes.d_model}, vocab {self._sizes.vocab_size}"
 
 
-def _cross(array: Ids) -> str:
-    return " x ".join(map(str, array.shape))
+def _cross(shape: Tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))
 
 
 class Optimizer(Handle):

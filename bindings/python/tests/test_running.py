@@ -7,6 +7,7 @@ import pytest
 from support import large, long_call, tiny, until_ended
 
 import lib3pt
+from lib3pt import _training
 
 
 def after(seconds, function, *arguments):
@@ -172,3 +173,28 @@ def test_calls_within_a_progress_function():
     with pytest.raises(lib3pt.CancelledError):
         trainer.accumulate(tokens, tokens)
     assert len(refused) == 2 and "in use" in refused[0]
+
+
+def test_an_interrupt_hides_which_forward_there_is(monkeypatch):
+    """It came when the library had made another one: what is remembered of the old one must not be believed."""
+    trainer = lib3pt.Trainer(tiny())
+    trainer.forward([1, 2, 3])
+
+    def interrupted(*arguments):
+        call(*arguments)
+        raise KeyboardInterrupt
+
+    call = _training.call
+    monkeypatch.setattr(_training, "call", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.forward([1, 2, 3, 4, 5])
+    monkeypatch.undo()
+    for use in (lambda: trainer.loss([2, 3, 4]), trainer.logits, lambda: trainer.activation(lib3pt.Point.EMBEDDING),
+                lambda: trainer.dc(lib3pt.Point.EMBEDDING), lambda: trainer.backward_logits(np.zeros((1, 3, 256)))):
+        with pytest.raises(lib3pt.StateError, match="an interrupt hid"):
+            use()
+    assert "an interrupted forward" in repr(trainer)
+    trainer.forward([1, 2])
+    with pytest.raises(lib3pt.ArgumentError):
+        trainer.forward([999])  # refused: the forward before is still there
+    assert trainer.logits().shape == (1, 2, 256)
