@@ -976,6 +976,14 @@ end
 
 Context.threads = getter(Context, "tpt_context_threads", token_box)
 
+-- The status of set(...), which hands C the number of an entry (may be nil): where it fails the entry goes.
+local function with_entry(entry, set, ...)
+  local fine, status = pcall(set, ...)
+  if entry and not (fine and status == 0) then registered[entry] = nil end
+  if not fine then error(status, 0) end
+  return status
+end
+
 -- allocate(bytes, alignment) gives a pointer or nil, release(memory, bytes, alignment) takes it back: Lua functions
 -- where the context has one thread, C function pointers (then `user` is handed to them) for any number.
 function Context:set_allocator(allocator)
@@ -995,14 +1003,11 @@ function Context:set_allocator(allocator)
     raise("TPT_E_ARGUMENT", "allocate is %s and release %s; two Lua functions or two C functions are needed",
           shown(allocate), shown(release))
   end
-  local fine, status = pcall(safe.tpt_context_set_allocator, state, given)
-  if fine and status == 0 then
+  local status = with_entry(entry, safe.tpt_context_set_allocator, state, given)
+  if status == 0 then
     if state.origin.entry then registered[state.origin.entry] = nil end
     state.origin.entry, state.origin.allocator = entry, {allocate, release, user}
-  elseif entry then
-    registered[entry] = nil
   end
-  if not fine then error(status, 0) end
   check(status, state)
 end
 
@@ -1012,10 +1017,7 @@ local function set_callback(self, name, f)
   if not present(f) then return check(set(state, nil, nil, nil), state) end
   if type(f) ~= "function" then raise("TPT_E_ARGUMENT", "%s is %s; a function is needed", name, shown(f)) end
   local user, entry = register(f)
-  local fine, status = pcall(set, state, trampoline(name), user, trampoline "done")
-  if not fine or status ~= 0 then registered[entry] = nil end
-  if not fine then error(status, 0) end
-  check(status, state)
+  check(with_entry(entry, set, state, trampoline(name), user, trampoline "done"), state)
 end
 
 -- log(level, text), or nil for silence.

@@ -55,13 +55,14 @@ class Trainer(Handle):
     @contextmanager
     def _forward_of(self, batch: Ids) -> Iterator[None]:
         """Around a call that makes a forward. An interrupt may come when it is made and before that is known here."""
-        before, self._shape = self._shape, _HIDDEN
+        before, made = self._shape, (batch.shape[0], batch.shape[1])
+        self._shape = _HIDDEN
         try:
             yield
         except Error as failed:  # of an accumulate whose loss is no number the activations are there
-            self._shape = cast(Tuple[int, int], batch.shape) if isinstance(failed, NumericError) else before
+            self._shape = made if isinstance(failed, NumericError) else before
             raise
-        self._shape = cast(Tuple[int, int], batch.shape)
+        self._shape = made
 
     def _last(self) -> Optional[Tuple[int, int]]:
         """B, T of the last forward; None: there was none, as the library will say."""

@@ -221,8 +221,8 @@ impl Decoder {
         Tokens { decoder: self, failed: false }
     }
 
-    /// Feeds a prompt, of at least one token; then the text of each token sampled and fed, until the decoder is full. A
-    /// piece is empty while a character is not complete.
+    /// Feeds a prompt, of at least one token; then the text of each token sampled and fed, until
+    /// the decoder is full. A piece is empty while a character is not complete.
     ///
     /// ```
     /// # use lib3pt::{Config, Decoder, Model, Tokenizer};
