@@ -693,10 +693,17 @@ end
 
 local MOST_BYTES = 2^31 - 1 -- of an array: the FFI makes none that is larger
 
-local function array(element, count)
+-- A C array of zeros.
+local function room_for(element, count)
   local most = math.floor(MOST_BYTES / ffi.sizeof(element))
   if count > most then raise("TPT_E_ARGUMENT", "an array of %.0f is asked for; %.0f are allowed", count, most) end
-  local values = ffi.new(ffi.typeof("$[?]", ffi.typeof(element)), count)
+  local fine, made = pcall(ffi.new, ffi.typeof("$[?]", ffi.typeof(element)), count)
+  if not fine then raise("TPT_E_MEMORY", "no array of %.0f %s: %s", count, element, made) end
+  return made
+end
+
+local function array(element, count)
+  local values = room_for(element, count)
   local made = array_types[element](values, count, 0, nil, true)
   keep[made] = values
   return made
@@ -898,7 +905,7 @@ local function ask_all(state, ask, more)
   check(ask(room, capacity, length), state)
   while length[0] + more > capacity do
     capacity = tonumber(length[0]) + more
-    room = ffi.new("char[?]", capacity)
+    room = room_for("char", capacity)
     check(ask(room, capacity, length), state)
   end
   return ffi.string(room, length[0])
@@ -1146,7 +1153,7 @@ function Model:save_memory()
   check(safe.tpt_model_save_memory(state, data, capacity, length), state)
   while length[0] > capacity do
     capacity = tonumber(length[0])
-    data = ffi.new("uint8_t[?]", capacity)
+    data = room_for("uint8_t", capacity)
     check(safe.tpt_model_save_memory(state, data, capacity, length), state)
   end
   return ffi.string(data, length[0])
@@ -1457,13 +1464,11 @@ function Decoder:copy(target)
   check(safe.tpt_decoder_copy(state, use(target, Decoder, "target")), state)
 end
 
-local one_token = token_box()
-
 -- tokens: one number or many. With `wanted` the logits after the last, borrowed until the next call on this decoder.
 function Decoder:feed(tokens, wanted)
-  local state, ids, count = use(self, Decoder), one_token, 1
+  local state, ids, count = use(self, Decoder), nil, 1
   if type(tokens) == "number" then
-    one_token[0] = int32(tokens, "token")
+    ids = token_box(int32(tokens, "token"))
   else
     ids, count = elements(tokens, "int32_t", "tokens")
   end
@@ -1561,11 +1566,15 @@ end
 
 Dataset.count = getter(Dataset, "tpt_dataset_count", size_box)
 
+-- How many values `cells` need room for: none where the dataset has no window of so many tokens, for then C refuses and
+-- writes nothing.
+local function room_of(dataset, seq, cells) return seq < dataset:count() and cells or 0 end
+
 -- Windows by chance: tokens, targets (each batch x seq), and the random state (uint64_t) for the next time.
 function Dataset:random(random_state, batch, seq)
   local state, moved = use(self, Dataset), ffi.new("uint64_t[1]", uint64(random_state, "random_state"))
-  local cells = cells_of(batch, seq)
-  local tokens, targets = array("int32_t", cells), array("int32_t", cells)
+  local room = room_of(self, seq, cells_of(batch, seq))
+  local tokens, targets = array("int32_t", room), array("int32_t", room)
   check(safe.tpt_dataset_random(state, moved, batch, seq, tokens.values_, targets.values_), state)
   return tokens, targets, moved[0]
 end
@@ -1579,7 +1588,8 @@ end
 -- tokens, targets of the window of this index, from 0.
 function Dataset:window(index, seq)
   local state = use(self, Dataset)
-  local tokens, targets = array("int32_t", size(seq, "seq")), array("int32_t", seq)
+  local room = room_of(self, seq, size(seq, "seq"))
+  local tokens, targets = array("int32_t", room), array("int32_t", room)
   check(safe.tpt_dataset_window(state, size(index, "index"), seq, tokens.values_, targets.values_), state)
   return tokens, targets
 end
@@ -1684,13 +1694,13 @@ end
 -- The text of a stream: `look(token)` is what a token adds to it, `take()` lets it stay.
 local function text_of_stream(tokenizer, prompt, count)
   local room = math.max(count, 64)
-  local ids = ffi.new("int32_t[?]", room)
+  local ids = room_for("int32_t", room)
   ffi.copy(ids, resolved(1, prompt), count * ffi.sizeof("int32_t"))
   decode_tail(tokenizer, ids, count, count) -- refuses a prompt of ids that the tokenizer has not
   local function look(token)
     if count == room then
       room = 2 * room
-      local longer = ffi.new("int32_t[?]", room)
+      local longer = room_for("int32_t", room)
       ffi.copy(longer, ids, count * ffi.sizeof("int32_t"))
       ids = longer
     end

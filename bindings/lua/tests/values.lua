@@ -98,6 +98,16 @@ local tests = {
         "batch x seq, 9007199254740992 x 9007199254740992, is more than there can be")
     has(raises("TPT_E_ARGUMENT", all.trainer.forward, all.trainer, {1}, -1, 1).message, "batch is -1; it cannot be negative")
   end},
+  {"numbers: what the dataset has not costs no room, and memory that there is not is an error of ours", function()
+    local many = 2^28
+    local data = tpt.Dataset.from_tokens {1, 2, 3}
+    has(raises("TPT_E_ARGUMENT", data.window, data, 0, many).message, "a window of seq 268435456 needs 268435457")
+    has(raises("TPT_E_ARGUMENT", data.random, data, 1, 2, many).message, "a window of seq 268435456 needs 268435457")
+    local said, fine = support.run("ulimit -v 800000; luajit -e 'local tpt = require \"3pt\"; tpt.load() "
+      .. "local fine, e = pcall(tpt.int32s, 2^28) print(fine, e.name, e.message)'")
+    assert(fine, said)
+    has(said, "false\tTPT_E_MEMORY\tno array of 268435456 int32_t: ")
+  end},
   {"messages: a value is shown with its type", function()
     local d = decoder()
     local wrong = {
