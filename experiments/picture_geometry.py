@@ -56,6 +56,13 @@ def residual(title, arms, experiment):
     return [("", page)]
 
 
+def over_places(panel, values, index, label):
+    """values [seeds, positions], with a mark at each octave of an axis that is logarithmic."""
+    positions = values.shape[1]
+    octaves = [2**i - 1 for i in range(positions.bit_length())]
+    band(panel, np.arange(1, positions + 1), values, index, label, markevery=octaves)
+
+
 def dc_profile(title, arms, experiment):
     found = [(arm, np.array(arm.ends("dc_profile"))) for arm in arms if arm.ends("dc_profile")]
     learned = [(index, arm, r) for index, (arm, r) in enumerate(found)
@@ -65,11 +72,10 @@ def dc_profile(title, arms, experiment):
     page = Page(f"{title}: the DC profile r(p){seeds_of(arms)}", 1, 1 + bool(learned), 3.3,
                 [arm.label for arm, _ in found])
     for index, (arm, r) in enumerate(found):
-        band(page.panels[0], np.arange(1, r.shape[1] + 1), r, index, arm.label)
+        over_places(page.panels[0], r, index, arm.label)
     page.panels[0].set_ylabel("r(p), mean over the channels")
     for index, arm, r in learned:
-        place = np.arange(1, r.shape[1] + 1)
-        band(page.panels[1], place, r - 1 / place, index, arm.label)
+        over_places(page.panels[1], r - 1 / np.arange(1, r.shape[1] + 1), index, arm.label)
         page.panels[1].set_title("what was learned: r(p) - 1 / (p + 1)")
         page.panels[1].axhline(0, color="#999999", linewidth=0.8)
     for panel in page.panels:

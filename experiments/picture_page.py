@@ -80,9 +80,9 @@ def look(index, points=1):
             "markevery": 1 if points < 16 else 0.12}
 
 
-def band(panel, x, values, index, label):
+def band(panel, x, values, index, label, **more):
     """values [seeds, n]: their mean as a line, from least to most as a shade."""
-    panel.plot(x, values.mean(0), label=label, **look(index, len(x)))
+    panel.plot(x, values.mean(0), label=label, **{**look(index, len(x)), **more})
     if len(values) > 1:
         panel.fill_between(x, values.min(0), values.max(0), color=INKS[index % len(INKS)], alpha=0.2, linewidth=0)
 
