@@ -8,6 +8,7 @@ import json
 import math
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -314,16 +315,19 @@ def every_arm_trains(given):
 
 
 def results_are_of_the_logs(given):
-    """The committed page is what the report makes of the committed logs."""
+    """The committed pages are what the report makes of the committed logs."""
     folder, here = given.work / "page", given.root / "experiments"
     folder.mkdir()
-    committed = (here / "RESULTS.md").read_text(encoding="utf-8")
-    (folder / "RESULTS.md").write_text(committed, encoding="utf-8")
+    pages = {"RESULTS.md": here / "RESULTS.md", "README.md": given.root / "README.md"}
+    for name, page in pages.items():
+        shutil.copyfile(page, folder / name)
     if (here / "pictures").is_dir():
         os.symlink(here / "pictures", folder / "pictures")
-    experiments(given, "report", "--results", here / "results", "--page", folder / "RESULTS.md", "--no-pictures")
-    expect((folder / "RESULTS.md").read_text(encoding="utf-8") == committed,
-           "experiments/RESULTS.md is not what experiments/report makes of its logs: run it")
+    experiments(given, "report", "--results", here / "results", "--page", folder / "RESULTS.md", "--front",
+                folder / "README.md", "--no-pictures")
+    for name, page in pages.items():
+        expect((folder / name).read_bytes() == page.read_bytes(),
+               f"{page} is not what experiments/report makes of the logs: run it")
 
 
 PARTS = (descriptions_resolve, pictures_are_known, spread_is_right, verdicts_are_right, times_sooner_are_right,
