@@ -7,6 +7,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import interface  # noqa: E402
 
 TYPES = {"int32_t": "c_int32", "uint64_t": "c_uint64", "size_t": "c_size_t", "double": "c_double"}
+WRITES_WEIGHTS = ("tpt_optimizer_step", "tpt_checkpoint_load")  # of a model that is none of their handles
 MODES = {"any": "NONE", "shared": "SHARED", "exclusive": "EXCLUSIVE", "idle": "EXCLUSIVE"}
 
 
@@ -64,6 +65,7 @@ def function_lines(function, facts):
     for place in interface.handles_of(function):
         mode = MODES[function["threads"]]
         mode = "SHARED" if mode == "EXCLUSIVE" and arguments[place]["const"] else mode
+        mode = "FAMILY" if function["name"] in WRITES_WEIGHTS else mode
         base = arguments[place]["base"]
         handles.append(f"({place}, {mode}, " + (f'"{interface.pascal(base)}")' if base in kinds else "None)"))
     destroy = next((h["destroy"] for h in facts.handles if h["name"] == function["creates"]), None)
@@ -79,7 +81,7 @@ def function_lines(function, facts):
 def text_of(facts):
     lines = [f'"""{interface.HEADER_LINE.format("bindings/python/generate.py")}"""', "import enum",
              "from ctypes import CFUNCTYPE, Structure, c_char_p, c_double, c_int32, c_size_t, c_uint64, c_void_p", "",
-             "from ._function import EXCLUSIVE, NONE, SHARED, Function", "",
+             "from ._function import EXCLUSIVE, FAMILY, NONE, SHARED, Function", "",
              f"VERSION = {facts.numbers}", f'SONAME = "{facts.soname}"']
     for e in facts.enums:
         lines += enum_lines(e)

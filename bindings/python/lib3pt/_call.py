@@ -9,7 +9,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Type, TypeVar
 from . import _guard
 from ._declarations import Status
 from ._errors import Error, StateError, error
-from ._function import EXCLUSIVE, NONE
+from ._function import EXCLUSIVE, FAMILY, NONE
 from ._gate import Gate
 from ._library import Bound, functions
 
@@ -79,8 +79,17 @@ class Handle:
     def _held(self) -> Hold:
         hold = self._hold
         if hold is None:
-            raise StateError(f"this {type(self).__name__} is closed", Status.STATE)
+            raise StateError(f"this {type(self).__name__} {self._why_not()}", Status.STATE)
         return hold
+
+    def _why_not(self) -> str:
+        return "is closed" if "_hold" in vars(self) else f"was not made: its __init__ must call that of {self._kind}"
+
+    def __getattr__(self, name: str) -> Any:
+        """Of what a class derived by a user has not made."""
+        if "_hold" not in vars(self) and not name.startswith("__"):
+            self._held()
+        raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
     def __enter__(self: H) -> H:
         self._held()
@@ -90,7 +99,7 @@ class Handle:
         self.close()
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"a {type(self).__name__} cannot be pickled or copied so: it is memory of the C library; "
+        raise TypeError(f"{_a(type(self).__name__)} cannot be pickled or copied so: it is memory of the C library; "
                         f"{self._instead}")
 
     def _describe(self) -> str:
@@ -112,7 +121,15 @@ def held(kind: Type[Handle], value: Any) -> Hold:
 
 
 def _not_a(kind: Optional[str], value: Any) -> TypeError:
-    return TypeError(f"a {kind} is wanted here, not {type(value).__name__}")
+    given = type(value)
+    if any(kind == base.__name__ for base in given.__mro__):
+        return TypeError(f"{_a(kind)} of this copy of lib3pt is wanted here, not one of another copy: the package is "
+                         "loaded twice")
+    return TypeError(f"{_a(kind)} is wanted here, not {given.__name__}")
+
+
+def _a(noun: Optional[str]) -> str:
+    return f"{'an' if noun and noun[0] in 'AEIOU' else 'a'} {noun}"
 
 
 class _Entry:
@@ -128,10 +145,10 @@ class _Entry:
         hold = handle._held()
         self.holds.append(hold)
         if mode != NONE:
-            gate = handle._gate
+            gate = handle._gate.family if mode == FAMILY and handle._gate.family else handle._gate
             if gate not in self._gates:
                 self._gates.append(gate)
-                gate.enter(id(self), mode == EXCLUSIVE)
+                gate.enter(id(self), mode >= EXCLUSIVE)
             handle._generation += 1
         return hold.pointer
 
@@ -200,7 +217,7 @@ def _run(function: Bound, arguments: Sequence[Any], also: Sequence[Handle]) -> A
 
 def _error(status: int, function: Bound, first: Any, holds: Sequence[Hold]) -> Error:
     """The first handle's message; the thread's where there is none, or other threads may have put theirs there."""
-    if holds and (not isinstance(first, Handle) or function.handles[0][1] == EXCLUSIVE):
+    if holds and (not isinstance(first, Handle) or function.handles[0][1] >= EXCLUSIVE):
         room, length = ctypes.create_string_buffer(ERROR_ROOM), c_size_t()
         functions["tpt_error_of"].raw(holds[0].pointer, room, ERROR_ROOM, byref(length))
         message = room.value

@@ -91,6 +91,9 @@ class Config(Handle):
 
     __copy__ = copy
 
+    def __deepcopy__(self, memo: Any) -> Config:
+        return self.copy()
+
     def set(self, key: str, value: object) -> None:
         """key: "model.n_phases"; value: a number, a list of them, or text as YAML has it ("4", "none")."""
         call("tpt_config_set", self, utf8("key", key), utf8("value", _written(value)))

@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional, Protocol
 
 from . import _guard
 from ._call import Handle, call, held, make, number
-from ._declarations import tpt_allocator, tpt_allocator_allocate, tpt_allocator_release, tpt_log_fn
+from ._declarations import tpt_allocator, tpt_log_fn
 from ._gate import Family
 from ._numbers import INT32, whole
 
@@ -34,34 +34,18 @@ class Allocator(Protocol):
         """Takes them back."""
 
 
-def _allocate(user: Any, size: int, alignment: int) -> Any:
-    try:
-        address = _guard.registered[user].allocate(size, alignment)
-        return None if address is None else whole("address", address)  # ctypes would give C what is there by chance
-    except BaseException as raised:
-        _guard.kept(raised)
-        return None
+class _Owner:
+    """Of an allocator's entry."""
 
-
-def _release(user: Any, memory: Any, size: int, alignment: int) -> None:
-    try:
-        _guard.registered[user].release(memory, size, alignment)
-    except BaseException as raised:
-        _guard.kept(raised)
-
-
-_ALLOCATE, _RELEASE = tpt_allocator_allocate(_allocate), tpt_allocator_release(_release)
-
-
-class _Registered:
-    """An entry that lives as long as this does."""
-
-    def __init__(self, value: Any) -> None:
-        self.number = _guard.register(value)
+    def __init__(self, allocator: Allocator) -> None:
+        self.memory = _guard.Memory(allocator)
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if not finalizing():  # then the module may be gone already
-            _guard.registered.pop(self.number, None)
+            self.memory.disown()
+
+
+BUSY = "the context is in use by another call; its settings change only while no call runs on anything made from it"
 
 
 class Context(Handle):
@@ -81,7 +65,7 @@ class Context(Handle):
 
     def __init__(self, *, threads: int = 0, log: Optional[Log] = None, progress: Optional[Progress] = None,
                  allocator: Optional[Allocator] = None) -> None:
-        self._start(make("tpt_context_create"), gate=Family())
+        self._start(make("tpt_context_create"), gate=Family(BUSY))
         self.set_progress(progress)  # also where it is None: it lets signals through
         if allocator is not None:
             self.set_allocator(allocator)
@@ -108,7 +92,7 @@ class Context(Handle):
 
     def set_log(self, log: Optional[Log]) -> None:
         """Where messages go that are no failures; None: nowhere. Only while idle, as `threads`."""
-        self._set("tpt_context_set_log", _guard.log if log else tpt_log_fn(), log)
+        self._set("tpt_context_set_log", tpt_log_fn() if log is None else _guard.log, log)
 
     def set_progress(self, progress: Optional[Progress]) -> None:
         """As `progress` above. Only while idle, as `threads`."""
@@ -129,11 +113,11 @@ class Context(Handle):
         Only while idle, as `threads`."""
         if not (callable(getattr(allocator, "allocate", None)) and callable(getattr(allocator, "release", None))):
             raise TypeError(f"an object with allocate and release is wanted here, not {type(allocator).__name__}")
-        entry = _Registered(allocator)
+        owner = _Owner(allocator)
         hold = self._held()
-        hold.needs += (entry,)  # the former one too, until what came from it is back
+        hold.needs += (owner,)  # the former one too, until what came from it is back
         call("tpt_context_set_allocator", self, ctypes.byref(tpt_allocator(
-            ctypes.sizeof(tpt_allocator), entry.number, _ALLOCATE, _RELEASE)))
+            ctypes.sizeof(tpt_allocator), owner.memory.number, _guard.allocate, _guard.release)))
 
     def cancel(self, on: bool = True) -> None:
         """From any thread, at any time: long calls, running and coming, end with CancelledError until cancel(False)."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from ctypes import byref, c_size_t
 from typing import Any, NamedTuple, Optional, SupportsIndex, Union
 
@@ -11,7 +12,7 @@ from ._call import Handle, call, make, number, text
 from ._context import Context
 from ._library import Path
 from ._numbers import INT32, UINT64, whole, wrong
-from ._values import Ids, address, ids, path, utf8
+from ._values import Ids, address, line, path, utf8
 
 Text = Union[str, bytes]
 MOST_IDS = 1 << 31  # of a batch; numpy would ask the system for them before the library can say no
@@ -45,7 +46,7 @@ class Dataset(Handle):
     @classmethod
     def from_tokens(cls, tokens: Any, *, context: Optional[Context] = None) -> Dataset:
         """A copy of ids: an array or a list."""
-        used, array = Context._given(context), ids("tokens", tokens).reshape(-1)
+        used, array = Context._given(context), line("tokens", tokens)
         return cls._of(make("tpt_dataset_from_tokens", used, address(array), array.size, needs=(used._held(),)), used)
 
     def __len__(self) -> int:
@@ -58,7 +59,7 @@ class Dataset(Handle):
         """
         shape = whole("batch", batch), whole("seq", seq)
         state = ctypes.c_uint64(whole("random_state", random_state, UINT64))
-        tokens, targets = _empty(*shape), _empty(*shape)
+        tokens, targets = self._room(*shape), self._room(*shape)
         call("tpt_dataset_random", self, byref(state), *shape, address(tokens), address(targets))
         return Batch(tokens, targets, state.value)
 
@@ -69,21 +70,20 @@ class Dataset(Handle):
     def window(self, index: SupportsIndex, seq: SupportsIndex) -> Window:
         """Tokens from index x seq on, targets one further."""
         count = whole("seq", seq)
-        tokens, targets = _empty(count), _empty(count)
+        tokens, targets = self._room(count), self._room(count)
         call("tpt_dataset_window", self, whole("index", index), count, address(tokens), address(targets))
         return Window(tokens, targets)
 
+    def _room(self, *shape: int) -> Ids:
+        """For windows; none where there is no window of so many tokens, for then C refuses and writes nothing."""
+        if shape[-1] >= len(self):
+            return np.empty(0, np.int32)
+        if math.prod(shape) > MOST_IDS:
+            raise wrong(f"{' x '.join(map(str, shape))} ids are asked for; {MOST_IDS} are allowed")
+        return np.empty(shape, np.int32)
+
     def _describe(self) -> str:
         return f"{len(self):,} tokens"
-
-
-def _empty(*shape: int) -> Ids:
-    count = 1
-    for size in shape:
-        count *= size
-    if count > MOST_IDS:
-        raise wrong(f"{' x '.join(map(str, shape))} ids are asked for; {MOST_IDS} are allowed")
-    return np.empty(shape, np.int32)
 
 
 class Tokenizer(Handle):
@@ -158,7 +158,7 @@ class Tokenizer(Handle):
 
     def decode_bytes(self, tokens: Any) -> _bytes:
         """The same as bytes: those of the bytes tokenizer may be no text."""
-        array = ids("ids", tokens).reshape(-1)
+        array = line("ids", tokens)
         return text("tpt_tokenizer_decode", self, address(array), array.size)
 
     def decode_tail(self, tokens: Any, done: SupportsIndex) -> str:
@@ -167,7 +167,7 @@ class Tokenizer(Handle):
 
     def decode_tail_bytes(self, tokens: Any, done: SupportsIndex) -> _bytes:
         """The same as bytes."""
-        array = ids("ids", tokens).reshape(-1)
+        array = line("ids", tokens)
         return text("tpt_tokenizer_decode_tail", self, address(array), array.size, whole("done", done), room=64)
 
     def id(self, token: str) -> int:

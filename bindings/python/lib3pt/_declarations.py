@@ -2,7 +2,7 @@
 import enum
 from ctypes import CFUNCTYPE, Structure, c_char_p, c_double, c_int32, c_size_t, c_uint64, c_void_p
 
-from ._function import EXCLUSIVE, NONE, SHARED, Function
+from ._function import EXCLUSIVE, FAMILY, NONE, SHARED, Function
 
 VERSION = (1, 0, 0)
 SONAME = "lib3pt.so.1"
@@ -424,7 +424,7 @@ FUNCTIONS = (
     Function(
         "tpt_optimizer_step", c_int32,
         (c_void_p, c_void_p),
-        handles=((0, EXCLUSIVE, "Optimizer"),),
+        handles=((0, FAMILY, "Optimizer"),),
         status=True, guarded=False, destroy=None,
     ),
     Function(
@@ -454,7 +454,7 @@ FUNCTIONS = (
     Function(
         "tpt_checkpoint_load", c_int32,
         (c_void_p, c_void_p, c_char_p, c_void_p, c_size_t, c_void_p),
-        handles=((0, EXCLUSIVE, "Trainer"), (1, EXCLUSIVE, "Optimizer")),
+        handles=((0, FAMILY, "Trainer"), (1, FAMILY, "Optimizer")),
         status=True, guarded=True, destroy=None,
     ),
     Function(

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import contextlib
 from ctypes import byref, c_int32, c_size_t, c_void_p
-from typing import Any, List, Literal, Optional, Sequence, SupportsIndex, Union, cast, overload
+from typing import Any, Iterable, List, Literal, Optional, SupportsIndex, Union, cast, overload
 
 import numpy as np
 
-from ._call import Handle, call, held, make, number
+from ._call import Handle, Hold, call, held, make, number
 from ._model import Model
 from ._numbers import INT32, UINT64, whole, wrong
-from ._values import Borrowed, Doubles, Floats, address, ids, lent, real
+from ._values import Borrowed, Doubles, Floats, address, lent, line, real
 
 
 class Decoder(Handle):
@@ -25,18 +25,22 @@ class Decoder(Handle):
 
     def __init__(self, model: Model, max_positions: SupportsIndex = 0) -> None:
         """max_positions: room for so many tokens; 0: model.max_seq_len."""
-        needs = (held(Model, model),)
-        self._start(make("tpt_decoder_create", model, whole("max_positions", max_positions), needs=needs), model)
+        room, needs = whole("max_positions", max_positions), (held(Model, model),)
+        self._begin(make("tpt_decoder_create", model, room, needs=needs), model, room)
+
+    def _begin(self, hold: Hold, model: Model, room: int) -> None:
+        self._start(hold, model)
         self._vocab = model._sizes.vocab_size
-        self._room = int(max_positions) or model._sizes.max_seq_len
+        self._room = room or model._sizes.max_seq_len
 
     @property
     def model(self) -> Model:
         return cast(Model, self._made_from())
 
     def copy(self) -> Decoder:
-        """A second one in the same state: one prompt, many answers."""
-        made = Decoder(self.model, self._room)
+        """A second one in the same state: one prompt, many answers. Also where the model is closed: C keeps that."""
+        made, needs = Decoder.__new__(Decoder), self._held().needs
+        made._begin(make("tpt_decoder_create", c_void_p(needs[0].pointer), self._room, needs=needs), self.model, self._room)
         self.copy_to(made)
         return made
 
@@ -59,7 +63,7 @@ class Decoder(Handle):
             given: Any = byref(c_int32(whole("token", tokens, INT32)))
             count = 1
         else:
-            array = ids("tokens", tokens)
+            array = line("tokens", tokens)
             given, count = address(array), array.size
         if not logits:
             call("tpt_decoder_feed", self, given, count, None)
@@ -70,15 +74,18 @@ class Decoder(Handle):
 
     @overload
     @staticmethod
-    def feed_many(decoders: Sequence[Decoder], tokens: Any, *, copy: Literal[True] = True) -> Floats: ...
+    def feed_many(decoders: Iterable[Decoder], tokens: Any, *, copy: Literal[True] = True) -> Floats: ...
     @overload
     @staticmethod
-    def feed_many(decoders: Sequence[Decoder], tokens: Any, *, copy: Literal[False]) -> List[Borrowed]: ...
+    def feed_many(decoders: Iterable[Decoder], tokens: Any, *, copy: Literal[False]) -> List[Borrowed]: ...
     @staticmethod
-    def feed_many(decoders: Sequence[Decoder], tokens: Any, *, copy: bool = True) -> Union[Floats, List[Borrowed]]:
+    def feed_many(decoders: Iterable[Decoder], tokens: Any, *, copy: bool = True) -> Union[Floats, List[Borrowed]]:
         """One token to each of several decoders of one model, faster than one after the other. The logits [count, V];
         with copy=False a list, each lent until the next call on its decoder."""
-        given, count = ids("tokens", tokens).reshape(-1), len(decoders)
+        if not isinstance(decoders, Iterable):
+            raise TypeError(f"decoders is {type(decoders).__name__}; decoders are allowed")
+        decoders = list(decoders)
+        given, count = line("tokens", tokens), len(decoders)
         if given.size != count:
             raise wrong(f"tokens has {given.size} ids, decoders {count}; both must be the same")
         handles = (c_void_p * count)(*(held(Decoder, d).pointer for d in decoders))
@@ -89,7 +96,7 @@ class Decoder(Handle):
 
     def score(self, tokens: Any) -> Doubles:
         """Feeds them; [count], ln P(token | what was before it), 0 at position 0."""
-        array = ids("tokens", tokens)
+        array = line("tokens", tokens)
         values = np.empty(array.size, np.float64)
         call("tpt_decoder_score", self, address(array), array.size, address(values))
         return values

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional, Tuple
 
-NONE, SHARED, EXCLUSIVE = 0, 1, 2  # how a call uses a handle: see _gate.py
+# How a call uses a handle: see _gate.py. FAMILY: for itself, and what it is made from with all that is made from that.
+NONE, SHARED, EXCLUSIVE, FAMILY = 0, 1, 2, 3
 
 
 class Function(NamedTuple):

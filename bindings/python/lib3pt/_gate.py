@@ -16,25 +16,25 @@ from ._errors import StateError
 class Gate:
     """Of a handle, or of several that count as one. It never waits."""
 
-    __slots__ = ("_lock", "_writer", "_readers", "_family", "__weakref__")
+    __slots__ = ("_lock", "_writer", "_readers", "family", "__weakref__")
 
     def __init__(self, family: Optional[Family] = None) -> None:
-        """family: of the context that the handle comes from; a description comes from none."""
+        """family: the gate of what the handle is made from; a description is made from nothing."""
         self._lock = threading.Lock()
         self._writer = 0
         self._readers: Set[int] = set()
-        self._family = family
+        self.family = family
         if family is not None:
             family.join(self)
 
     def child(self) -> Gate:
         """Of what is made from this one's handle."""
-        return Gate(self._family)
+        return Gate(self.family)
 
     def enter(self, who: int, exclusive: bool) -> None:
-        """who: a number that no other call has while this one lasts."""
+        """who: a number that no other call has while this one lasts. Who has it for itself may enter again."""
         with self._lock:
-            if self._writer or (exclusive and self._readers):
+            if (self._writer or (exclusive and self._readers)) and self._writer != who:
                 raise StateError("the object is in use by another call; it is for one thread at a time", Status.STATE)
             if exclusive:
                 self._writer = who
@@ -50,15 +50,17 @@ class Gate:
 
 
 class Family(Gate):
-    """The gate of a context. Who changes its settings has the gates of all that was made from it too, so that a call
-    need not know of the context: a token costs no more for it."""
+    """The gate of what others are made from: a context, a model. Who has it for itself has the gates of all those too,
+    so that a call on one of them need not know of it: a token costs no more for it."""
 
-    __slots__ = ("_change", "_members")
+    __slots__ = ("_change", "_members", "_busy")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, busy: str, family: Optional[Family] = None) -> None:
+        """busy: what is said where one of them is in use."""
         self._change = threading.RLock()  # a signal handler may come while this thread has it
         self._members: weakref.WeakValueDictionary[int, Gate] = weakref.WeakValueDictionary()
+        self._busy = busy
+        super().__init__(family)
 
     def child(self) -> Gate:
         return Gate(self)
@@ -66,7 +68,7 @@ class Family(Gate):
     def join(self, gate: Gate) -> None:
         with self._change:
             self._members[id(gate)] = gate
-            if self._writer:  # made by a call that has ended, while the settings change
+            if self._writer:  # made by a call that has ended, while another one has all
                 gate.enter(self._writer, True)
 
     def enter(self, who: int, exclusive: bool) -> None:
@@ -81,8 +83,7 @@ class Family(Gate):
                         gate.enter(who, True)
         except StateError:
             self.leave(who)
-            raise StateError("the context is in use by another call; its settings change only while no call runs on "
-                             "anything made from it", Status.STATE) from None
+            raise StateError(self._busy, Status.STATE) from None
 
     def leave(self, who: int) -> None:
         with self._change:

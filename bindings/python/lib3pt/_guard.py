@@ -12,9 +12,13 @@ import os
 import signal
 import sys
 import threading
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Set
 
-from ._declarations import tpt_done_fn, tpt_log_fn, tpt_progress_fn
+from ._declarations import (tpt_allocator_allocate, tpt_allocator_release, tpt_done_fn, tpt_log_fn, tpt_progress_fn)
+from ._numbers import whole
+
+if "registered" in globals():
+    raise ImportError("lib3pt cannot be reloaded: the C library may still call its functions; begin a new process")
 
 SIGNALS = tuple(int(getattr(signal, name)) for name in ("SIGINT", "SIGTERM", "SIGALRM", "SIGHUP", "SIGUSR1", "SIGUSR2")
                 if hasattr(signal, name))
@@ -73,7 +77,8 @@ class Watch:
             self.keep(raised)
 
     def keep(self, raised: BaseException) -> None:
-        self.kept = self.kept or raised
+        if self.kept is None:
+            self.kept = raised
 
     def end(self) -> None:
         _threads.watch = self._outer
@@ -137,6 +142,57 @@ def _log(user: Any, level: int, text: Any) -> None:
         kept(raised)
 
 
+class Memory:
+    """An allocator, registered until C has released all that came from it and nobody owns it any more: the collector
+    may take the owner first."""
+
+    __slots__ = ("number", "_allocator", "_blocks", "_owned")
+
+    def __init__(self, allocator: Any) -> None:
+        self._allocator, self._owned = allocator, True
+        self._blocks: Set[int] = set()  # the addresses of those that C has
+        self.number = register(self)
+
+    def allocate(self, size: int, alignment: int) -> Any:
+        address = self._allocator.allocate(size, alignment)
+        if address is None:
+            return None
+        block = whole("address", address)  # ctypes would give C what is there by chance
+        self._blocks.add(block)
+        return block
+
+    def release(self, block: int, size: int, alignment: int) -> None:
+        try:
+            self._allocator.release(block, size, alignment)
+        finally:
+            self._blocks.discard(block)
+            self._end_unused()
+
+    def disown(self) -> None:
+        self._owned = False
+        self._end_unused()
+
+    def _end_unused(self) -> None:
+        if not self._owned and not self._blocks:
+            registered.pop(self.number, None)
+
+
+def _allocate(user: Any, size: int, alignment: int) -> Any:
+    try:
+        return registered[user].allocate(size, alignment)
+    except BaseException as raised:
+        kept(raised)
+        return None
+
+
+def _release(user: Any, block: Any, size: int, alignment: int) -> None:
+    try:
+        registered[user].release(block, size, alignment)
+    except BaseException as raised:
+        kept(raised)
+
+
 done = tpt_done_fn(_done)
 progress = tpt_progress_fn(_progress)
 log = tpt_log_fn(_log)
+allocate, release = tpt_allocator_allocate(_allocate), tpt_allocator_release(_release)

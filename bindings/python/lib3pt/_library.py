@@ -9,7 +9,7 @@ from typing import Any, Dict, Optional, SupportsIndex, Union
 
 from ._declarations import FUNCTIONS, SONAME, VERSION
 from ._errors import LibraryError, error
-from ._function import NONE
+from ._function import EXCLUSIVE, SHARED
 from ._numbers import INT32, whole
 
 VARIABLE = "LIB3PT_LIBRARY"
@@ -29,7 +29,7 @@ class Bound:
         self.name, self.handles, self.status = declared.name, declared.handles, declared.status
         self.guarded, self.destroy = declared.guarded, declared.destroy
         # its only handle is its first argument, and a call of it has that handle's gate
-        self.alone = [place for place, _, _ in self.handles] == [0] and self.handles[0][1] != NONE
+        self.alone = [place for place, _, _ in self.handles] == [0] and self.handles[0][1] in (SHARED, EXCLUSIVE)
 
 
 class Functions(Dict[str, Bound]):

@@ -15,9 +15,10 @@ from ._context import Context
 from ._data import Dataset
 from ._declarations import tpt_drift, tpt_evaluation, tpt_tensor_info
 from ._errors import UnsupportedError
+from ._gate import Family
 from ._library import Path
 from ._numbers import UINT64, whole, wrong
-from ._values import Floats, Shape, address, floats, path, shaped, utf8, view
+from ._values import Floats, Shape, address, floats, octets, path, shaped, utf8, view
 
 PROFILE = "embedding.dc_profile"  # a name that get_tensor and set_tensor know beside those of tensors
 
@@ -58,6 +59,9 @@ class Sizes(NamedTuple):
         return self.d_model // self.n_phases // 2
 
 
+BUSY = "the model is in use by another call; its weights change only while no call runs on it or on what is made from it"
+
+
 class Model(Handle):
     """A model with random weights, a function of the description and the seed alone.
 
@@ -75,7 +79,7 @@ class Model(Handle):
         self._begin(make("tpt_model_create", used, config, whole("seed", seed, UINT64), needs=(used._held(),)), used)
 
     def _begin(self, hold: Hold, context: Context) -> None:
-        self._start(hold, context)
+        self._start(hold, context, Family(BUSY, cast(Family, context._gate)))
         with self.config as config:
             self._sizes = Sizes(*(int(config.get("model." + key)) for key in Sizes._fields))
 
@@ -96,7 +100,7 @@ class Model(Handle):
                     context: Optional[Context] = None) -> Model:
         """From the bytes of such a file, which are not copied."""
         used = Context._given(context)
-        file = np.frombuffer(data, np.uint8) if len(data) else np.empty(0, np.uint8)
+        file = octets("data", data)
         return cls._made(used, "tpt_model_load_memory", used, address(file), file.size, config)
 
     @classmethod
@@ -142,11 +146,17 @@ class Model(Handle):
 
     def fold(self) -> Model:
         """A snapshot for decoding: the same logits, rotations and gains multiplied into the linear maps."""
-        return Model._made(self.context, "tpt_model_fold", self)
+        return self._another("tpt_model_fold")
 
     def convert(self, precision: str) -> Model:
         """A folded snapshot to decode and evaluate: "f32", "bf16" (half the memory) or "int8" (some quarter)."""
-        return Model._made(self.context, "tpt_model_convert", self, utf8("precision", precision))
+        return self._another("tpt_model_convert", utf8("precision", precision))
+
+    def _another(self, name: str, *arguments: Any) -> Model:
+        """From this one, also where its context is closed: C keeps that."""
+        made, hold, context = Model.__new__(Model), self._held(), self.context
+        made._begin(make(name, self, *arguments, needs=hold.needs), context)
+        return made
 
     # ---- tensors ----
 

@@ -20,6 +20,8 @@ def whole(name: str, value: SupportsIndex, limits: Tuple[int, int] = SIZE) -> in
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} is {type(value).__name__}; a whole number is allowed") from None
+    if number < 0 == limits[0]:
+        raise wrong(f"{name} is {number}; it cannot be negative")
     if not limits[0] <= number <= limits[1]:
         raise wrong(f"{name} is {number}; {limits[0]} to {limits[1]} is allowed")
     return number

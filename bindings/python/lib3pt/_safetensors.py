@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping as AnyMapping
 from typing import Any, Dict, List, Mapping, Tuple
 
 import numpy as np
@@ -35,6 +36,8 @@ def packed(tensors: Mapping[str, Any]) -> bytes:
     header: Dict[str, Any] = {}
     parts: List[bytes] = []
     end = 0
+    if not isinstance(tensors, AnyMapping):
+        raise TypeError(f"state_dict is {type(tensors).__name__}; a mapping of names to tensors is allowed")
     for name, value in tensors.items():
         kind, shape, data = _bytes(name, value)
         header[name] = {"dtype": kind, "shape": shape, "data_offsets": [end, end + len(data)]}

@@ -5,14 +5,14 @@ import ctypes
 import math
 from contextlib import contextmanager
 from ctypes import byref, c_double, c_size_t, c_uint64, c_void_p
-from typing import Any, Iterator, Literal, NamedTuple, Optional, SupportsIndex, Tuple, Union, cast, overload
+from typing import Any, Iterator, Literal, NamedTuple, Optional, Set, SupportsIndex, Tuple, Union, cast, overload
 
 import numpy as np
 
 from ._call import Handle, call, held, make, number
 from ._config import Config
-from ._declarations import Status
-from ._errors import Error, NumericError, StateError
+from ._declarations import Point, Status
+from ._errors import ArgumentError, StateError
 from ._library import Path
 from ._model import Model
 from ._numbers import INT32, whole, wrong
@@ -20,7 +20,7 @@ from ._values import (Borrowed, Doubles, Floats, Ids, Shape, address, floats, id
                       rows, shaped, utf8, view)
 
 Index = SupportsIndex
-_HIDDEN = (-1, -1)  # B, T of a forward that nobody knows
+Sizes = Tuple[int, int]  # B, T
 
 
 class ZeroSum(NamedTuple):
@@ -46,7 +46,7 @@ class Trainer(Handle):
         self._start(make("tpt_trainer_create", model, config, needs=(held(Model, model),)), model)
         self._sizes = model._sizes
         self._shapes = {t.name: t.shape for t in model.tensors()}
-        self._shape: Optional[Tuple[int, int]] = None  # B, T of the last forward or accumulate; _HIDDEN
+        self._tried: Set[Sizes] = set()  # what the last forward or accumulate may be; C knows
 
     @property
     def model(self) -> Model:
@@ -54,21 +54,38 @@ class Trainer(Handle):
 
     @contextmanager
     def _forward_of(self, batch: Ids) -> Iterator[None]:
-        """Around a call that makes a forward. An interrupt may come when it is made and before that is known here."""
-        before, made = self._shape, (batch.shape[0], batch.shape[1])
-        self._shape = _HIDDEN
+        """Around a call that makes a forward. What is raised in it may come before or after it is made."""
+        made = (batch.shape[0], batch.shape[1])
+        self._tried.add(made)
         try:
             yield
-        except Error as failed:  # of an accumulate whose loss is no number the activations are there
-            self._shape = made if isinstance(failed, NumericError) else before
-            raise
-        self._shape = made
+        finally:
+            self._tried.add(made)  # again: another thread's call may have ended between
+        self._tried.intersection_update((made,))
 
-    def _last(self) -> Optional[Tuple[int, int]]:
-        """B, T of the last forward; None: there was none, as the library will say."""
-        if self._shape == _HIDDEN:
+    def _last(self) -> Optional[Sizes]:
+        """B, T of the forward that C has; None: it has none, as it will say."""
+        values, count = c_void_p(), c_size_t()
+        try:
+            call("tpt_trainer_activation", self, Point.EMBEDDING, 0, byref(values), byref(count))
+        except StateError:
+            return None
+        cells = count.value // self._sizes.d_model
+        fitting = [sizes for sizes in self._tried if sizes[0] * sizes[1] == cells]
+        if len(fitting) > 1:
+            fitting = [sizes for sizes in fitting if self._has_positions(sizes[1])]
+        if not fitting:
             raise StateError("an interrupt hid what the last forward was; make another one", Status.STATE)
-        return self._shape
+        return fitting[0]
+
+    def _has_positions(self, count: int) -> bool:
+        """T of the forward: C takes no other."""
+        values = np.empty(count, np.float32)
+        try:
+            call("tpt_geometry_dc", self, Point.EMBEDDING, 0, address(values), count)
+        except ArgumentError:
+            return False
+        return True
 
     def forward(self, tokens: Any) -> None:
         """The stream of a batch [B, T] up to what the head reads."""
@@ -100,11 +117,15 @@ class Trainer(Handle):
     def loss(self, targets: Any) -> float:
         """Of the last forward, in nats a token; targets as many as its tokens."""
         given, last = ids("targets", targets), self._last()
-        if last and given.size != last[0] * last[1]:
-            raise wrong(f"targets has {given.size} ids; the last forward has {last[0]} x {last[1]}")
-        if last and given.ndim != 1:
+        fits = last is not None and given.size == last[0] * last[1]
+        if last and fits and given.ndim != 1:
             shaped("targets", given, last)
-        return float(number("tpt_trainer_loss", self, address(given), kind=c_double))
+        try:
+            return float(number("tpt_trainer_loss", self, address(given) if fits else None, kind=c_double))
+        except ArgumentError:  # C looks for the forward first: an accumulate has none to take a loss of
+            if fits or last is None:
+                raise
+        raise wrong(f"targets has {given.size} values; the last forward, {_cross(last)}, needs {last[0] * last[1]}")
 
     def backward(self) -> None:
         """Of the last loss, once a forward; adds to the gradients."""
@@ -144,7 +165,7 @@ class Trainer(Handle):
     def save_checkpoint(self, optimizer: Optimizer, file: Path, user: bytes = b"") -> None:
         """Description, weights, moments, step, rate and bytes of your own in a file, which Model.load reads too."""
         own = octets("user", user)
-        call("tpt_checkpoint_save", self, optimizer, path(file), own, len(own))
+        call("tpt_checkpoint_save", self, optimizer, path(file), address(own), own.size)
 
     def load_checkpoint(self, optimizer: Optimizer, file: Path) -> bytes:
         """All or nothing; gives your own bytes back. Continues with the bits of a run that was never stopped."""
@@ -198,8 +219,8 @@ class Trainer(Handle):
         return float(number("tpt_geometry_displacement", self, whole("layer", layer), kind=c_double))
 
     def _describe(self) -> str:
-        shape = self._shape
-        last = "an interrupted forward" if shape == _HIDDEN else f"{_cross(shape)} tokens" if shape else "no forward yet"
+        shape = self._last()
+        last = f"{_cross(shape)} tokens" if shape else "no forward yet"
         return f"{last}, d_model {self._sizes.d_model}, vocab {self._sizes.vocab_size}"
 
 

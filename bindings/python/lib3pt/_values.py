@@ -41,12 +41,13 @@ def utf8(name: str, value: Union[str, bytes], nul: bool = False) -> bytes:
     return encoded
 
 
-def octets(name: str, value: Any) -> bytes:
-    """Of anything that has a buffer."""
+def octets(name: str, value: Any) -> npt.NDArray[np.uint8]:
+    """Of anything that has a buffer; no copy where it has no gaps."""
     try:
-        return memoryview(value).tobytes()
+        seen = memoryview(value)
     except TypeError:
         raise TypeError(f"{name} is {type(value).__name__}; bytes are allowed") from None
+    return np.frombuffer(seen if seen.c_contiguous else seen.tobytes(), np.uint8) if seen.nbytes else np.empty(0, np.uint8)
 
 
 def path(value: Union[str, bytes, "os.PathLike[Any]"]) -> bytes:
@@ -88,6 +89,14 @@ def ids(name: str, values: Any) -> Ids:
     return np.ascontiguousarray(array)
 
 
+def line(name: str, values: Any) -> Ids:
+    """[count]: ids in one row; one alone is a row of one."""
+    array = ids(name, values)
+    if array.ndim > 1:
+        raise wrong(f"{name} has {array.ndim} dimensions; ids in one row are allowed")
+    return array.reshape(-1)
+
+
 def rows(name: str, values: Any) -> Ids:
     """[batch, seq]; one row where it has one dimension."""
     array = ids(name, values)
@@ -97,10 +106,22 @@ def rows(name: str, values: Any) -> Ids:
 
 
 def floats(name: str, values: Any) -> Floats:
-    array = np.asarray(values)
+    array = _array(name, values)
     if not np.can_cast(array.dtype, np.float32, "same_kind"):  # texts would be read, complex ones cut
         raise wrong(f"{name} are {array.dtype}; numbers are allowed")
-    return np.ascontiguousarray(array, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        made = np.ascontiguousarray(array, dtype=np.float32)
+    _check_range(name, array, made)
+    return made
+
+
+def _check_range(name: str, given: npt.NDArray[Any], made: Floats) -> None:
+    """A number that float32 does not hold became infinite."""
+    if given.dtype.itemsize <= made.dtype.itemsize:
+        return
+    beyond = np.isinf(made).reshape(given.shape) & ~np.isinf(given)
+    if beyond.any():
+        raise wrong(f"{name} have {given[beyond][0]:g}; -3.4e38 to 3.4e38 is allowed, what float32 holds")
 
 
 def shaped(name: str, array: npt.NDArray[Any], shape: Shape) -> None:

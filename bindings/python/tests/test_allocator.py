@@ -1,5 +1,6 @@
 """A context's own allocator."""
 import ctypes
+import gc
 
 import pytest
 from support import tiny
@@ -56,3 +57,44 @@ def test_what_was_made_is_given_back_where_the_call_raises():
     with pytest.raises(ZeroDivisionError):
         tiny(context)
     assert memory.most > held and memory.held == held
+
+
+def test_memory_comes_back_from_a_cycle():
+    """The collector may take the allocator's owner before the model."""
+    memory = Malloc()
+
+    class Session:
+        def __init__(self):
+            self.me = self
+            self.context = lib3pt.Context(threads=1, allocator=memory)
+            self.model = tiny(self.context)
+
+    for _ in range(5):
+        Session()
+        gc.collect()
+    assert memory.most and memory.held == 0
+    assert not [value for value in _guard.registered.values() if isinstance(value, _guard.Memory)]
+
+
+@pytest.mark.parametrize("raising", range(1, 8))
+def test_memory_comes_back_where_an_allocator_raised_once(raising):
+    memory, calls = Malloc(), iter(range(1, 1 << 20))
+
+    def allocate(size, alignment):
+        if next(calls) == raising:
+            raise MemoryError("my budget is spent")
+        return Malloc.allocate(memory, size, alignment)
+
+    memory.allocate = allocate
+
+    def work():
+        model = tiny(lib3pt.Context(threads=1, allocator=memory))
+        return lib3pt.Decoder(model), lib3pt.Trainer(model)
+
+    try:
+        work()
+    except MemoryError as error:
+        assert str(error) == "my budget is spent"
+    gc.collect()
+    assert memory.held == 0
+    assert not [value for value in _guard.registered.values() if isinstance(value, _guard.Memory)]

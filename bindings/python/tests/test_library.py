@@ -53,3 +53,31 @@ def test_one_library_a_process():
     lib3pt.load()
     with pytest.raises(lib3pt.LibraryError, match="open already"):
         lib3pt.load("/nowhere/lib3pt.so")
+
+
+AGAIN = """
+import importlib, sys
+import lib3pt
+context = lib3pt.Context(threads=1, progress=lambda share: None, log=lambda level, text: None)
+try:
+    importlib.reload(sys.modules["lib3pt._guard"])
+except ImportError as error:
+    print(error)
+importlib.reload(lib3pt)
+model = lib3pt.Model(lib3pt.Config(), 1, context=context)
+print(model.evaluate(lib3pt.Dataset.from_tokens(range(1000), context=context), 128).tokens)
+for name in [name for name in sys.modules if name.startswith("lib3pt")]:
+    del sys.modules[name]
+import lib3pt as other
+try:
+    other.Trainer(model)
+except TypeError as error:
+    print(error)
+"""
+
+
+def test_the_package_loaded_again():
+    run = subprocess.run([sys.executable, "-c", AGAIN], capture_output=True, text=True)
+    assert (run.stdout.splitlines(), run.stderr, run.returncode) == ([
+        "lib3pt cannot be reloaded: the C library may still call its functions; begin a new process", "896",
+        "a Model of this copy of lib3pt is wanted here, not one of another copy: the package is loaded twice"], "", 0)

@@ -150,10 +150,44 @@ def test_lent_by_trainers_and_many():
 
 def test_pickle_and_copy_refuse_with_a_sentence():
     for made in all_kinds():
-        with pytest.raises(TypeError, match=f"a {type(made).__name__} cannot be pickled"):
+        article = "an" if isinstance(made, lib3pt.Optimizer) else "a"
+        with pytest.raises(TypeError, match=f"^{article} {type(made).__name__} cannot be pickled"):
             pickle.dumps(made)
     config = lib3pt.Config.parse(YAML)
-    assert copy.copy(config).format() == config.format()
+    for copied in copy.copy(config), copy.deepcopy([config])[0]:
+        assert copied.format() == config.format()
+        copied["train.batch"] = 7
+    assert config["train.batch"] == 2
+
+
+def test_what_comes_from_closed_objects_works_on():
+    """The library keeps what it needs; only the closed objects themselves are refused."""
+    context = lib3pt.Context()
+    model = tiny(context)
+    decoder = lib3pt.Decoder(model)
+    expected = decoder.feed([1, 2])
+    context.close()
+    assert model.fold().config["model.d_model"] == 24 and model.convert("bf16").tensor_count > 0
+    model.close()
+    copied = decoder.copy()
+    decoder.close()
+    copied.rewind(0)
+    assert (copied.feed([1, 2]) == expected).all()
+    for made in lambda: lib3pt.Decoder(model), model.fold:
+        with pytest.raises(lib3pt.StateError, match="this Model is closed"):
+            made()
+
+
+def test_a_derived_class_that_was_not_made_says_so():
+    class Mine(lib3pt.Model):
+        def __init__(self):
+            pass
+
+    for use in (lambda m: m.theta(0), lambda m: m.tensor_count, lib3pt.Decoder, lambda m: m.fold()):
+        with pytest.raises(lib3pt.StateError, match="this Mine was not made: its __init__ must call that of Model"):
+            use(Mine())
+    Mine().close()
+    assert "closed" in repr(Mine())
 
 
 class Mallinfo2(ctypes.Structure):

@@ -175,25 +175,44 @@ def test_calls_within_a_progress_function():
     assert len(refused) == 2 and "in use" in refused[0]
 
 
-def test_an_interrupt_hides_which_forward_there_is(monkeypatch):
-    """It came when the library had made another one: what is remembered of the old one must not be believed."""
-    trainer = lib3pt.Trainer(tiny())
-    trainer.forward([1, 2, 3])
+@pytest.mark.parametrize("raised", [KeyboardInterrupt(), lib3pt.StateError("mine", lib3pt.Status.STATE),
+                                    lib3pt.NumericError("mine", lib3pt.Status.NUMERIC)], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("made", [(1, 5), (3, 2), (2, 3), (6, 1), (1, 1)])
+@pytest.mark.parametrize("is_made", [True, False])
+def test_what_is_raised_in_a_forward_hides_none(monkeypatch, raised, made, is_made):
+    """A handler of a signal raises what it likes, before or after the library has made another forward."""
+    trainer, batch = lib3pt.Trainer(lib3pt.Model(lib3pt.Config(model={
+        "vocab_size": 256, "d_model": 24, "n_q_heads": 3, "n_kv_heads": 3, "d_ff": 48, "max_seq_len": 32},
+        train={"batch": 6, "seq_len": 6}), 1)), np.arange(30, dtype=np.int32)
+    trainer.forward(batch[:6].reshape(2, 3))
 
     def interrupted(*arguments):
-        call(*arguments)
-        raise KeyboardInterrupt
+        if is_made:
+            call(*arguments)
+        raise raised
 
     call = _training.call
     monkeypatch.setattr(_training, "call", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        trainer.forward([1, 2, 3, 4, 5])
+    with pytest.raises(type(raised)):
+        trainer.forward(batch[:made[0] * made[1]].reshape(made))
     monkeypatch.undo()
-    for use in (lambda: trainer.loss([2, 3, 4]), trainer.logits, lambda: trainer.activation(lib3pt.Point.EMBEDDING),
-                lambda: trainer.dc(lib3pt.Point.EMBEDDING), lambda: trainer.backward_logits(np.zeros((1, 3, 256)))):
-        with pytest.raises(lib3pt.StateError, match="an interrupt hid"):
-            use()
-    assert "an interrupted forward" in repr(trainer)
+    batches, count = made if is_made else (2, 3)
+    assert trainer.logits().shape == (batches, count, 256)
+    assert trainer.activation(lib3pt.Point.EMBEDDING).shape == (batches, count, 24)
+    assert trainer.dc(lib3pt.Point.EMBEDDING).shape == (count,) and f"{batches} x {count} tokens" in repr(trainer)
+    with pytest.raises(lib3pt.ArgumentError, match=f"targets has 7 values; the last forward, {batches} x {count}, needs"):
+        trainer.loss(batch[:7])
+    assert trainer.loss(batch[:batches * count]) > 0
+
+
+def test_a_refused_forward_leaves_the_one_before():
+    trainer = lib3pt.Trainer(tiny())
+    with pytest.raises(lib3pt.StateError):
+        trainer.loss([1])
+    trainer.accumulate([1, 2, 3], [1, 2, 3])
+    for targets in [1, 2, 3], [1]:
+        with pytest.raises(lib3pt.StateError):  # an accumulate leaves nothing to take a loss of
+            trainer.loss(targets)
     trainer.forward([1, 2])
     with pytest.raises(lib3pt.ArgumentError):
         trainer.forward([999])  # refused: the forward before is still there

@@ -12,6 +12,7 @@ from support import YAML, tiny
 
 import lib3pt
 from lib3pt._gate import Family, Gate
+from lib3pt._guard import Watch
 
 LONG = YAML.replace("max_seq_len: 32", "max_seq_len: 4096")
 TEXT = "Three phases turn and sum to zero. " * 2000
@@ -181,8 +182,9 @@ def test_an_allocator_at_the_end_of_the_process():
 
 
 def test_a_family_is_taken_whole_or_not_at_all():
-    family = Family()
-    first, second = family.child(), family.child().child()
+    family = Family("in use by another call, all of it")
+    within = Family("in use by another call", family)
+    first, second = within.child(), within.child().child()
     second.enter(1, False)
     with pytest.raises(lib3pt.StateError):
         family.enter(2, True)
@@ -190,18 +192,25 @@ def test_a_family_is_taken_whole_or_not_at_all():
     first.leave(3), second.leave(1)
     family.enter(4, True)
     late = family.child()
-    for gate in first, second, late, family:
+    for gate in first, second, late, within, family:
         with pytest.raises(lib3pt.StateError, match="in use by another call"):
             gate.enter(5, False)
     family.leave(4)
-    for gate in first, second, late:
+    for gate in first, second, late, within:
         gate.enter(6, True)
         gate.leave(6)
-    family.enter(7, True)
+    first.enter(7, True)
+    within.enter(7, True)  # who has one of them may take all
+    with pytest.raises(lib3pt.StateError, match="all of it"):
+        family.enter(8, True)
+    within.leave(7)
+    first.enter(8, True)
+    first.leave(8)
+    family.enter(9, True)
 
 
 def test_a_family_forgets_what_is_gone():
-    family = Family()
+    family = Family("busy")
     kept = [family.child() for _ in range(3)]
     del kept[0]
     gc.collect()
@@ -235,3 +244,25 @@ def test_an_interrupt_between_two_steps_leaves_nothing_in_use(name):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, former)
+
+
+class Lines(list):
+    def __call__(self, level, text):
+        self.append(text)
+
+
+def test_a_function_that_counts_as_false_is_one():
+    lines = Lines()
+    tiny(lib3pt.Context(log=lines))
+    assert len(lines) == 1
+
+
+class Empty(Exception):
+    def __len__(self):
+        return 0
+
+
+def test_an_exception_that_counts_as_false_is_kept():
+    watch, first = Watch(), Empty()
+    watch.keep(first), watch.keep(ValueError())
+    assert watch.kept is first

@@ -3,8 +3,9 @@ import os
 import sys
 import threading
 
+import numpy as np
 import pytest
-from support import long_call, tiny, until_ended
+from support import large, long_call, tiny, until_ended
 
 import lib3pt
 from lib3pt._gate import Gate
@@ -132,3 +133,47 @@ def test_a_gate_lets_readers_in_together_and_a_writer_alone():
         gate.enter(4, True)
     gate.leave(3)
     gate.enter(4, True)
+
+
+def test_weights_change_only_while_nobody_reads_them(tmp_path):
+    """From the progress function of what reads them: there is nobody else to take turns with."""
+    context = lib3pt.Context(threads=1)
+    model = lib3pt.Model(large(seq_len=64), 1, context=context)
+    trainer, other, decoder = lib3pt.Trainer(model), lib3pt.Trainer(model), lib3pt.Decoder(model)
+    optimizer = lib3pt.Optimizer(trainer)
+    tokens, name, file = np.zeros((4, 64), np.int32), model.tensors()[0].name, tmp_path / "c.safetensors"
+    data, values = lib3pt.Dataset.from_tokens(tokens.reshape(-1)), model.get_tensor(name)
+    trainer.accumulate(tokens, tokens)
+    trainer.save_checkpoint(optimizer, file)
+    writes = (optimizer.step, lambda: model.set_tensor(name, values), lambda: trainer.load_checkpoint(optimizer, file))
+    reads = (lambda: model.evaluate(data, 64), lambda: other.accumulate(tokens, tokens), model.save_memory,
+             lambda: decoder.feed(np.zeros(60, np.int32), logits=False), model.fold)
+    refused = []
+
+    def progress(_share):
+        for write in writes:
+            with pytest.raises(lib3pt.StateError, match="the model is in use by another call; its weights change only"):
+                write()
+        refused.append(True)
+
+    context.set_progress(progress)
+    for read in reads:
+        refused.clear()
+        read()
+        assert refused, read
+    context.set_progress(None)
+    for write in writes:
+        write()
+
+
+def test_weights_are_not_read_while_they_change():
+    model = tiny()
+    decoder, trainer = lib3pt.Decoder(model), lib3pt.Trainer(model)
+    optimizer = lib3pt.Optimizer(trainer)
+    model._gate.enter(1, True)  # as a call that writes does
+    for read in (lambda: decoder.feed([1]), lambda: trainer.forward([1]), lambda: model.fold(), optimizer.step,
+                 lambda: lib3pt.Decoder(model)):
+        with pytest.raises(lib3pt.StateError, match="in use by another call"):
+            read()
+    model._gate.leave(1)
+    decoder.feed([1]), trainer.forward([1]), model.fold(), optimizer.step()

@@ -41,7 +41,7 @@ def test_wrong_tokens(tokens, said):
 def test_lengths_that_must_agree():
     trainer = lib3pt.Trainer(tiny())
     trainer.forward([1, 2, 3])
-    with pytest.raises(lib3pt.ArgumentError, match="targets has 2 ids"):
+    with pytest.raises(lib3pt.ArgumentError, match="targets has 2 values; the last forward, 1 x 3, needs 3"):
         trainer.loss([1, 2])
     with pytest.raises(lib3pt.ArgumentError, match="targets is 1 x 2, tokens 1 x 3"):
         trainer.accumulate([1, 2, 3], [1, 2])
@@ -56,7 +56,9 @@ def test_numbers_that_do_not_fit():
     for call, said in ((lambda: decoder.model.theta(-1), "layer is -1"), (lambda: decoder.rewind(-1), "position is -1"),
                        (lambda: lib3pt.Model(config, 1 << 64), "seed is 18446744073709551616"),
                        (lambda: decoder.feed(1 << 31), "token is 2147483648"),
-                       (lambda: lib3pt.Dataset.from_tokens([1]).random(1, 1 << 40, 1 << 20), "are allowed"),
+                       (lambda: lib3pt.Dataset.from_tokens([1]).random(1, 1 << 40, 1 << 20), "a window of seq 1048576 needs"),
+                       (lambda: lib3pt.Dataset.from_tokens([1]).window(0, 1 << 40), "a window of seq"),
+                       (lambda: lib3pt.Dataset.from_tokens([1] * 9).random(1, 1 << 40, 4), "are allowed"),
                        (lambda: decoder.model.dc_profile(0, 1 << 50), "count is")):
         with pytest.raises(lib3pt.ArgumentError, match=said):
             call()
@@ -252,3 +254,45 @@ def test_numbers_of_numpy_in_a_description():
     config = lib3pt.Config(model={"d_model": np.int32(48)}, train={"lr": np.float64(0.25)})
     config["train.batch"] = np.int64(4)
     assert (config["model.d_model"], config["train.lr"], config["train.batch"]) == (48, 0.25, 4)
+
+
+def test_ids_in_one_row_where_rows_have_no_meaning():
+    model, tokenizer = tiny(), lib3pt.Tokenizer.bytes()
+    decoder, square = lib3pt.Decoder(model), [[1, 2], [3, 4]]
+    for call in (decoder.feed, decoder.score, lib3pt.Dataset.from_tokens, tokenizer.decode, tokenizer.decode_bytes,
+                 lambda ids: tokenizer.decode_tail(ids, 1), lambda ids: lib3pt.Decoder.feed_many([decoder] * 4, ids)):
+        with pytest.raises(lib3pt.ArgumentError, match="has 2 dimensions; ids in one row are allowed"):
+            call(square)
+    assert decoder.feed(np.int64(7)).shape == (256,)
+    made = lib3pt.Decoder.feed_many((lib3pt.Decoder(model) for _ in range(2)), [1, 2])
+    assert made.shape == (2, 256)
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_that_float32_does_not_hold():
+    model = tiny()
+    name, shape = model.tensors()[0].name, model.tensors()[0].shape
+    before = model.get_tensor(name)
+    for value in 1e300, -1e300:
+        values = np.zeros(shape)
+        values[1, 2] = value
+        with pytest.raises(lib3pt.ArgumentError, match=r"^values have -?1e\+300; -3.4e38 to 3.4e38 is allowed"):
+            model.set_tensor(name, values)
+    assert (model.get_tensor(name) == before).all()
+    model.set_tensor(name, np.full(shape, np.inf))  # what was infinite before stays so
+    assert np.isinf(model.get_tensor(name)).all()
+    with pytest.raises(lib3pt.ArgumentError, match="values have rows of different lengths"):
+        model.set_tensor(name, [[1.0], [1.0, 2.0]])
+
+
+def test_what_is_no_argument_at_all():
+    config = lib3pt.Config.parse(YAML)
+    for call, said in ((lambda: lib3pt.Model.load_memory(None), "data is NoneType; bytes are allowed"),
+                       (lambda: lib3pt.Model.load_memory("text"), "data is str; bytes are allowed"),
+                       (lambda: lib3pt.Model.from_pretrained_state_dict(None, config),
+                        "state_dict is NoneType; a mapping of names to tensors is allowed"),
+                       (lambda: lib3pt.Decoder.feed_many(None, [1]), "decoders is NoneType; decoders are allowed"),
+                       (lambda: lib3pt.Trainer(config), "a Model is wanted here, not Config"),
+                       (lambda: lib3pt.Trainer(tiny()).save_checkpoint(config, "f"), "an Optimizer is wanted here")):
+        with pytest.raises(TypeError, match="^" + said):
+            call()
