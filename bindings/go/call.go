@@ -22,8 +22,19 @@ type root struct {
 	thrown    atomic.Pointer[thrownValue] // of a callback outside of any call
 }
 
-// thrownValue is what a callback panicked with.
-type thrownValue struct{ value any }
+// thrownValue is how a callback ended that did not return: by a panic or by runtime.Goexit.
+type thrownValue struct {
+	value any
+	exits bool
+}
+
+// goOn ends the caller of the call in the same way.
+func (t *thrownValue) goOn() {
+	if t.exits {
+		runtime.Goexit()
+	}
+	panic(t.value)
+}
 
 // call is one that callbacks can find: by its thread.
 type call struct {
@@ -58,7 +69,7 @@ func over(ctx context.Context) error {
 	if ctx == nil || ctx.Err() == nil {
 		return nil
 	}
-	return &Error{ErrCancelled, "the context.Context was done before the call", context.Cause(ctx)}
+	return ended(ctx, "the context.Context was done before the call")
 }
 
 // run calls f and makes an error of its status. r is nil where there is no context.
@@ -80,7 +91,7 @@ func (r *root) run(ctx context.Context, first unsafe.Pointer, f func() C.tpt_sta
 	defer c.begin()()
 	err := c.outcome(f())
 	if c.thrown != nil {
-		panic(c.thrown.value)
+		c.thrown.goOn()
 	}
 	r.raise()
 	return err
@@ -97,33 +108,50 @@ func outcome(status C.tpt_status) error {
 // did, which is this package's own.
 func (c *call) outcome(status C.tpt_status) error {
 	if c.done && Status(status) == ErrCancelled {
-		return &Error{ErrCancelled, "the context.Context ended the call", context.Cause(c.ctx)}
+		return ended(c.ctx, "the context.Context ended the call")
 	}
 	return outcome(status)
 }
 
-// raise goes on with the panic of a callback that ran outside of any call.
+// raise goes on with what ended a callback outside of any call.
 func (r *root) raise() {
 	if r.thrown.Load() == nil {
 		return
 	}
 	if thrown := r.thrown.Swap(nil); thrown != nil {
-		panic(thrown.value)
+		thrown.goOn()
 	}
 }
 
-// catch is deferred by what C calls: no panic may cross it.
-func (r *root) catch(c *call, then func()) {
-	value := recover()
-	if value == nil {
-		return
-	}
+// keep has what ended a callback wait for the end of the call.
+func (r *root) keep(c *call, thrown *thrownValue) {
 	if c == nil {
-		r.thrown.CompareAndSwap(nil, &thrownValue{value})
+		r.thrown.CompareAndSwap(nil, thrown)
 	} else if c.thrown == nil {
-		c.thrown = &thrownValue{value}
+		c.thrown = thrown
 	}
-	then()
+}
+
+// apart runs a function of the program's, and says whether it returned. It has a goroutine of its own: neither a panic nor
+// runtime.Goexit, which nothing can stop, may cross the frames of C below.
+func (r *root) apart(c *call, f func()) bool {
+	ended := make(chan *thrownValue)
+	go func() {
+		thrown := &thrownValue{exits: true}
+		defer func() {
+			if value := recover(); value != nil {
+				thrown = &thrownValue{value: value}
+			}
+			ended <- thrown
+		}()
+		f()
+		thrown = nil
+	}()
+	thrown := <-ended
+	if thrown != nil {
+		r.keep(c, thrown)
+	}
+	return thrown == nil
 }
 
 func currentCall(current C.uintptr_t) *call {
@@ -149,15 +177,13 @@ func (r *root) tick(c *call, on ID, done float64) (goOn bool) {
 	if r.progress == nil {
 		return true
 	}
-	defer r.catch(c, func() { goOn = false })
-	return r.progress(on, done)
+	return r.apart(c, func() { goOn = r.progress(on, done) }) && goOn
 }
 
 //export tptgoLog
 func tptgoLog(user, current C.uintptr_t, level C.int32_t, text *C.char) {
 	r := cgo.Handle(user).Value().(*root)
-	defer r.catch(currentCall(current), func() {})
-	r.log(LogLevel(level), C.GoString(text))
+	r.apart(currentCall(current), func() { r.log(LogLevel(level), C.GoString(text)) })
 }
 
 // The context's last holder is gone.
@@ -180,13 +206,14 @@ type memory struct {
 //export tptgoAllocate
 func tptgoAllocate(user C.uintptr_t, bytes, alignment C.size_t) (block unsafe.Pointer) {
 	m := cgo.Handle(user).Value().(*memory)
-	defer m.r.catch(nil, func() { block = nil })
-	return m.allocator.Allocate(int(bytes), int(alignment))
+	if !m.r.apart(nil, func() { block = m.allocator.Allocate(int(bytes), int(alignment)) }) {
+		return nil
+	}
+	return block
 }
 
 //export tptgoRelease
 func tptgoRelease(user C.uintptr_t, block unsafe.Pointer, bytes, alignment C.size_t) {
 	m := cgo.Handle(user).Value().(*memory)
-	defer m.r.catch(nil, func() {})
-	m.allocator.Release(block, int(bytes), int(alignment))
+	m.r.apart(nil, func() { m.allocator.Release(block, int(bytes), int(alignment)) })
 }

@@ -148,6 +148,25 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+func TestErrAndCauseOfAContext(t *testing.T) {
+	cause, l := errors.New("enough"), newLong(nil)
+	cancelled, cancel := context.WithCancelCause(background)
+	cancel(cause)
+	during, stop := context.WithTimeoutCause(background, 20*time.Millisecond, cause)
+	defer stop()
+	for ctx, done := range map[context.Context]error{cancelled: context.Canceled, during: context.DeadlineExceeded} {
+		_, err := l.evaluate(ctx, 0)
+		for _, each := range []error{threept.ErrCancelled, done, cause} {
+			if !errors.Is(err, each) {
+				t.Errorf("%v is not %v", err, each)
+			}
+		}
+		if errors.Is(err, threept.ErrState) || errors.Unwrap(err) != cause {
+			t.Error(err)
+		}
+	}
+}
+
 func TestCauseOfACancelledContext(t *testing.T) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(background)

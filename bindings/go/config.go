@@ -26,7 +26,7 @@ func (c *Config) use() use {
 	if c == nil {
 		return use{}
 	}
-	return use{c.handle, shared}
+	return use{c.handle, shared, true}
 }
 
 func newConfig(f func(out **C.tpt_config) C.tpt_status) (*Config, error) {
@@ -84,14 +84,19 @@ func ParseConfig(yaml string) (*Config, error) {
 }
 
 // Close ends the description.
-func (c *Config) Close() error { return c.close() }
+func (c *Config) Close() error {
+	if c == nil {
+		return nil
+	}
+	return c.close()
+}
 
 // LastError is the text of the last failed call on the description, "" where none has failed.
 func (c *Config) LastError() (string, error) { return c.lastError() }
 
 // Copy makes a second description, equal and independent.
 func (c *Config) Copy() (*Config, error) {
-	h, err := c.create(nil, shared, configKind, nil, func(out *unsafe.Pointer) C.tpt_status {
+	h, err := c.create(nil, shared, configKind, func(out *unsafe.Pointer) C.tpt_status {
 		return C.tpt_config_copy(c.c(), (**C.tpt_config)(unsafe.Pointer(out)))
 	})
 	if err != nil {

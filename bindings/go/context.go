@@ -65,11 +65,16 @@ func createIn(ctx context.Context, c *Context, k *kind, f func(in *C.tpt_context
 		defer own.Close()
 		c = own
 	}
-	return c.create(ctx, shared, k, nil, func(out *unsafe.Pointer) C.tpt_status { return f(c.c(), out) }, others...)
+	return c.create(ctx, shared, k, func(out *unsafe.Pointer) C.tpt_status { return f(c.c(), out) }, others...)
 }
 
 // Close gives the context back. What was made from it keeps it alive.
-func (c *Context) Close() error { return c.close() }
+func (c *Context) Close() error {
+	if c == nil {
+		return nil
+	}
+	return c.close()
+}
 
 // LastError is the text of the last failed call on the context, "" where none has failed.
 func (c *Context) LastError() (string, error) { return c.lastError() }
@@ -113,9 +118,9 @@ const (
 	LogDebug
 )
 
-// SetLog sets where messages go that are no failures of a call; nil is silence. The function is called on the goroutine
-// that is inside a call and must not call the object that the call is on. A panic in it ends the call and goes on in its
-// caller; runtime.Goexit must not be called. Only while idle.
+// SetLog sets where messages go that are no failures of a call; nil is silence. The function is called while
+// a call waits for it, on a goroutine of its own, and must not call the object that the call is on. A panic in it, or
+// runtime.Goexit, ends the call and goes on in its caller. Only while idle.
 func (c *Context) SetLog(log func(level LogLevel, text string)) error {
 	return c.do(nil, exclusive, func() C.tpt_status {
 		var on C.int32_t
@@ -161,10 +166,14 @@ func (CMemory) Allocate(bytes, alignment int) unsafe.Pointer {
 func (CMemory) Release(block unsafe.Pointer, bytes, alignment int) { C.tptgo_free(block) }
 
 // SetAllocator sets the memory of everything that is made from the context from now on; nothing made from it may be
-// alive. After a failure the old one stays. A panic in the allocator is a refusal and goes on in the caller of some call.
+// alive. After a failure the old one stays. A panic in the allocator, or runtime.Goexit, is a refusal and goes on in the caller
+// of some call.
 func (c *Context) SetAllocator(allocator Allocator) error {
 	if allocator == nil {
 		return argument("the allocator is nil")
+	}
+	if c.handle == nil {
+		return errNeverMade
 	}
 	next := cgo.NewHandle(&memory{c.root, allocator})
 	defer func() {

@@ -24,7 +24,7 @@ func (d *Dataset) use() use {
 	if d == nil {
 		return use{}
 	}
-	return use{d.handle, shared}
+	return use{d.handle, shared, true}
 }
 
 func datasetOf(h *handle, err error) (*Dataset, error) {
@@ -53,7 +53,12 @@ func DatasetFromTokens(ctx context.Context, c *Context, tokens []int32) (*Datase
 }
 
 // Close closes the file, or gives the copy back.
-func (d *Dataset) Close() error { return d.close() }
+func (d *Dataset) Close() error {
+	if d == nil {
+		return nil
+	}
+	return d.close()
+}
 
 // LastError is the text of the last failed call on the dataset, "" where none has failed.
 func (d *Dataset) LastError() (string, error) { return d.lastError() }

@@ -29,11 +29,11 @@ func (d *Decoder) c() *C.tpt_decoder {
 	return (*C.tpt_decoder)(d.p)
 }
 
-func (d *Decoder) use(exclusive bool) use {
+func (d *Decoder) use(how access) use {
 	if d == nil {
 		return use{}
 	}
-	return use{d.handle, exclusive}
+	return use{d.handle, how, true}
 }
 
 // NewDecoder makes an empty sequence with room for maxPositions tokens, max_seq_len where it is 0, and greedy sampling.
@@ -41,12 +41,13 @@ func (m *Model) NewDecoder(maxPositions int) (*Decoder, error) {
 	if err := sizes(number{"max_positions", maxPositions}); err != nil {
 		return nil, err
 	}
-	h, err := m.create(nil, shared, decoderKind, nil, func(out *unsafe.Pointer) C.tpt_status {
+	h, err := m.create(nil, shared, decoderKind, func(out *unsafe.Pointer) C.tpt_status {
 		return C.tpt_decoder_create(m.c(), C.size_t(maxPositions), (**C.tpt_decoder)(unsafe.Pointer(out)))
 	})
 	if err != nil {
 		return nil, err
 	}
+	h.weights = m.own
 	room := maxPositions
 	if room == 0 {
 		room = m.shape.positions
@@ -55,7 +56,12 @@ func (m *Model) NewDecoder(maxPositions int) (*Decoder, error) {
 }
 
 // Close ends the sequence.
-func (d *Decoder) Close() error { return d.close() }
+func (d *Decoder) Close() error {
+	if d == nil {
+		return nil
+	}
+	return d.close()
+}
 
 // LastError is the text of the last failed call on the decoder, "" where none has failed.
 func (d *Decoder) LastError() (string, error) { return d.lastError() }
@@ -66,7 +72,11 @@ func (d *Decoder) ID() ID { return d.id() }
 // CopyTo copies positions, cache, last logits, sampler and its random state to a decoder of the same model: a way to
 // branch. Any number of goroutines may copy from one.
 func (d *Decoder) CopyTo(target *Decoder) error {
-	return d.do(nil, target == d, func() C.tpt_status { return C.tpt_decoder_copy(d.c(), target.c()) }, target.use(exclusive))
+	from := shared
+	if target == d {
+		from = exclusive
+	}
+	return d.do(nil, from, func() C.tpt_status { return C.tpt_decoder_copy(d.c(), target.c()) }, target.use(exclusive))
 }
 
 // slice is how long the monitor leaves a goroutine its P without looking whether it was scheduled.

@@ -8,8 +8,9 @@
 // # Closing
 //
 // Close gives the memory back at once; it may be called twice, in any order, and while a call runs, which then is the
-// last one. What is never closed is closed some time after the garbage collector has found it unreachable. Every call
-// on a closed object gives [ErrClosed].
+// last one. What is never closed is closed some time after the garbage collector has found it unreachable: it does not
+// see how large an object is, for the library's memory is none of Go's and not in runtime.MemStats. Every call on a closed
+// object gives [ErrClosed], and so does one on a zero value. Close of a nil pointer is nothing.
 //
 // # Errors
 //
@@ -21,13 +22,14 @@
 // Calls on different objects may run at once, and any number of calls that only read one: Model.NewDecoder,
 // Tokenizer.Encode, Dataset.Random. A call that needs an object alone and finds it in use does not wait: it gives
 // [ErrBusy]. A trainer and its optimizers count as one object; the settings of a Context need all that was made from it
-// to be idle. The package does not see one thing: Optimizer.Step, Model.SetTensor and Trainer.LoadCheckpoint write the
-// weights, and must not run while a decoder or another trainer of the model does.
+// to be idle. Optimizer.Step, Model.SetTensor and Trainer.LoadCheckpoint write the weights, and need the model, its decoders
+// and its other trainers to be idle. Who writes to the [View] of Model.Parameters sees to that by himself.
 //
 // # Cancelling
 //
 // Calls whose work grows with a model, file or text take a context.Context. When it is done the call ends within some
-// milliseconds, and no other call does. The error is then both [ErrCancelled] and the context's: errors.Is finds either.
+// milliseconds, and no other call does. The error is then [ErrCancelled], the context's Err and its Cause: errors.Is finds
+// each.
 // A nil context.Context is never done.
 //
 // # Borrowed memory

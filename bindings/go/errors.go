@@ -5,6 +5,7 @@ package threept
 import "C"
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -34,7 +35,7 @@ func (s Status) Error() string {
 }
 
 var (
-	// ErrClosed is the error of a call on an object after its Close.
+	// ErrClosed is the error of a call on an object after its Close, or on one that no function of this package has made.
 	ErrClosed = errors.New("closed")
 	// ErrBusy is the error of a call that needs an object alone while another one uses it.
 	ErrBusy = errors.New("in use by another call")
@@ -47,6 +48,11 @@ type Error struct {
 	Status  Status
 	Message string
 	cause   error // of a call that a context.Context ended: the context's
+	done    error // the same: context.Canceled or context.DeadlineExceeded
+}
+
+func ended(ctx context.Context, message string) *Error {
+	return &Error{ErrCancelled, message, context.Cause(ctx), ctx.Err()}
 }
 
 // Error is the name of the status, the message, and the cause of the context.Context that ended the call.
@@ -58,10 +64,10 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is tells errors.Is that the error is its Status.
+// Is tells errors.Is that the error is its Status, and Err of the context.Context that ended the call.
 func (e *Error) Is(target error) bool {
 	status, ok := target.(Status)
-	return ok && status == e.Status
+	return ok && status == e.Status || e.done != nil && target == e.done
 }
 
 // Unwrap gives the cause of the context.Context that ended the call, else nil.
@@ -86,7 +92,7 @@ type number struct {
 func sizes(numbers ...number) error {
 	for _, n := range numbers {
 		if n.value < 0 {
-			return argument("%s is %d; 0 or more is allowed", n.name, n.value)
+			return argument("%s is %d; it cannot be negative", n.name, n.value)
 		}
 	}
 	return nil
@@ -108,8 +114,11 @@ func exact(name string, length, batch, seq int) error {
 		return err
 	}
 	high, low := bits.Mul(uint(batch), uint(seq))
-	if high != 0 || low != uint(length) {
-		return argument("%s has %d elements; batch x seq, %d x %d, is needed", name, length, batch, seq)
+	if high != 0 || low > math.MaxInt {
+		return argument("batch x seq, %d x %d, is more than there can be", batch, seq)
+	}
+	if low != uint(length) {
+		return argument("%s has %d values; batch x seq, %d x %d, needs %d", name, length, batch, seq, low)
 	}
 	return nil
 }

@@ -45,13 +45,20 @@ func (g *guard) dismiss(id uint64) {
 	}
 }
 
-func (g *guard) enter(id uint64) bool {
+// enter is nothing where there is no guard.
+func (g *guard) enter(id uint64, exclusive bool) bool {
+	if g == nil {
+		return true
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.admit(id, false)
+	return g.admit(id, exclusive)
 }
 
 func (g *guard) leave(id uint64) {
+	if g == nil {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.dismiss(id)
@@ -70,6 +77,7 @@ type handle struct {
 	root    *root  // of the context that it was made from; nil for a description
 	own     *guard // its own; an optimizer has its trainer's
 	above   *guard // the context's; nil for a context and a description
+	weights *guard // the model's, where it reads them: a decoder, a trainer, an optimizer; else nil
 	users   int    // calls that are in it; with own.mu held
 	closed  bool   // with own.mu held
 	cleanup runtime.Cleanup
@@ -84,8 +92,14 @@ func wrap(p unsafe.Pointer, k *kind, r *root, own *guard) *handle {
 	return h
 }
 
+// errNeverMade is of a zero value, which the language lets anybody write.
+var errNeverMade = fmt.Errorf("the object was never made by this package and counts as %w", ErrClosed)
+
 // close destroys now or, where calls are in it, with the last of them.
 func (h *handle) close() error {
+	if h == nil {
+		return nil
+	}
 	h.own.mu.Lock()
 	first := !h.closed
 	h.closed = true
@@ -107,6 +121,9 @@ func (h *handle) end() {
 
 // pin keeps a Close from destroying until unpin.
 func (h *handle) pin(admitted func() bool) error {
+	if h == nil {
+		return errNeverMade
+	}
 	h.own.mu.Lock()
 	defer h.own.mu.Unlock()
 	if h.closed {
@@ -130,55 +147,69 @@ func (h *handle) unpin(dismiss func()) {
 	}
 }
 
-func (h *handle) enter(id uint64, exclusive bool) error {
-	if h.above != nil && !h.above.enter(id) {
+// enter takes what a call needs, or nothing: the context shared; the weights alone where it writes them, else shared; the
+// handle.
+func (h *handle) enter(id uint64, how access) error {
+	if h == nil {
+		return errNeverMade
+	}
+	if !h.above.enter(id, false) {
 		return fmt.Errorf("the context of the %s is %w", h.kind.name, ErrBusy)
 	}
+	if !h.weights.enter(id, how == writing) {
+		h.above.leave(id)
+		return fmt.Errorf("the model of the %s is %w", h.kind.name, ErrBusy)
+	}
 	err := h.pin(func() bool {
-		admitted := h.own.admit(id, exclusive)
+		admitted := h.own.admit(id, how != shared)
 		if admitted {
 			h.own.turn++
 		}
 		return admitted
 	})
-	if err != nil && h.above != nil {
+	if err != nil {
+		h.weights.leave(id)
 		h.above.leave(id)
 	}
 	return err
 }
 
 func (h *handle) leave(id uint64) {
-	if h.above != nil {
-		defer h.above.leave(id)
-	}
+	defer h.above.leave(id)
+	defer h.weights.leave(id)
 	h.unpin(func() { h.own.dismiss(id) })
 }
 
-// use is a handle that a call works on besides its first; none where h is nil.
-type use struct {
-	h         *handle
-	exclusive bool
-}
+// access is what a call needs an object for.
+type access int
 
 const (
-	shared    = false
-	exclusive = true
+	shared    access = iota // others may, too
+	exclusive               // nobody else may
+	writing                 // nobody else may, nor use the weights
 )
+
+// use is a handle that a call works on besides its first; none where the argument is nil.
+type use struct {
+	h     *handle
+	how   access
+	given bool
+}
 
 var calls atomic.Uint64
 
 // do makes one call: f runs with h and the others held, on one thread. ctx may be nil.
-func (h *handle) do(ctx context.Context, exclusive bool, f func() C.tpt_status, others ...use) error {
+func (h *handle) do(ctx context.Context, how access, f func() C.tpt_status, others ...use) error {
 	id := calls.Add(1)
-	if err := h.enter(id, exclusive); err != nil {
+	if err := h.enter(id, how); err != nil {
 		return err
 	}
 	defer h.leave(id)
 	for _, other := range others {
-		if other.h == nil {
+		if !other.given {
 			continue
 		}
-		if err := other.h.enter(id, other.exclusive); err != nil {
+		if err := other.h.enter(id, other.how); err != nil {
 			return err
 		}
 		defer other.h.leave(id)
@@ -206,8 +237,8 @@ func (h *handle) lastError() (string, error) {
 	return text, err
 }
 
-// create makes an object from h. own is nil for a guard of its own.
-func (h *handle) create(ctx context.Context, exclusive bool, k *kind, own *guard, f func(out *unsafe.Pointer) C.tpt_status, others ...use) (*handle, error) {
+// create makes an object from h.
+func (h *handle) create(ctx context.Context, how access, k *kind, f func(out *unsafe.Pointer) C.tpt_status, others ...use) (*handle, error) {
 	var made *handle
 	out := new(unsafe.Pointer)
 	defer func() { // a callback panicked, and yet the object was made
@@ -215,11 +246,12 @@ func (h *handle) create(ctx context.Context, exclusive bool, k *kind, own *guard
 			k.destroy(*out)
 		}
 	}()
-	if err := h.do(ctx, exclusive, func() C.tpt_status { return f(out) }, others...); err != nil {
+	if err := h.do(ctx, how, func() C.tpt_status { return f(out) }, others...); err != nil {
 		return nil, err
 	}
-	if own == nil {
-		own = new(guard)
+	own := new(guard)
+	if k == optimizerKind { // counts as one with its trainer
+		own = h.own
 	}
 	made = wrap(*out, k, h.root, own)
 	return made, nil
@@ -228,4 +260,10 @@ func (h *handle) create(ctx context.Context, exclusive bool, k *kind, own *guard
 // ID tells objects apart in a progress function.
 type ID uintptr
 
-func (h *handle) id() ID { return ID(uintptr(h.p)) }
+// id is 0 where the object was never made.
+func (h *handle) id() ID {
+	if h == nil {
+		return 0
+	}
+	return ID(uintptr(h.p))
+}

@@ -77,12 +77,19 @@ func arguments(method reflect.Type) []reflect.Value {
 	return all
 }
 
+// zeros are values that no function has made.
+func zeros() []interface{ Close() error } {
+	return []interface{ Close() error }{&threept.Context{}, &threept.Config{}, &threept.Tokenizer{}, &threept.Dataset{},
+		&threept.Model{}, &threept.Trainer{}, &threept.Optimizer{}, &threept.Decoder{}}
+}
+
+// Zero values count as closed.
 func TestUseAfterClose(t *testing.T) {
 	o := newObjects(nil)
 	o.close()
 	o.close()
 	calls := 0
-	for _, object := range o.all() {
+	for _, object := range append(o.all(), zeros()...) {
 		of := reflect.ValueOf(object)
 		for i := range of.NumMethod() {
 			name, method := of.Type().Method(i).Name, of.Method(i)
@@ -101,7 +108,7 @@ func TestUseAfterClose(t *testing.T) {
 			calls++
 		}
 	}
-	if calls < 80 {
+	if calls < 160 {
 		t.Errorf("only %d methods were called", calls)
 	}
 }
@@ -116,6 +123,29 @@ func TestClosedArguments(t *testing.T) {
 	check(o.data.Close())
 	if _, err := o.model.Evaluate(background, nil, o.data, 2, 0); !errors.Is(err, threept.ErrClosed) {
 		t.Error(err)
+	}
+}
+
+func TestZeroArguments(t *testing.T) {
+	o := newObjects(nil)
+	defer o.close()
+	for name, err := range map[string]error{
+		"Config":    only(o.model.NewTrainer(background, &threept.Config{})),
+		"Context":   only(threept.NewModel(background, &threept.Context{}, o.config, 1)),
+		"Dataset":   only(o.model.Evaluate(background, nil, &threept.Dataset{}, 2, 0)),
+		"Decoder":   o.decoder.CopyTo(&threept.Decoder{}),
+		"Optimizer": o.trainer.SaveCheckpoint(background, &threept.Optimizer{}, "x", nil),
+	} {
+		if !errors.Is(err, threept.ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCloseOfNothing(t *testing.T) {
+	for _, zero := range zeros() {
+		check(zero.Close())
+		check(reflect.Zero(reflect.TypeOf(zero)).Interface().(interface{ Close() error }).Close())
 	}
 }
 

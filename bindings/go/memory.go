@@ -104,7 +104,7 @@ func (v View) Use(f func(values []float32)) error {
 	id, stale := calls.Add(1), false
 	err := v.owner.pin(func() bool {
 		stale = v.turn != 0 && v.turn != v.owner.own.turn
-		return stale || v.owner.own.admit(id, shared)
+		return stale || v.owner.own.admit(id, false)
 	})
 	if err != nil {
 		return err

@@ -20,8 +20,8 @@ type shape struct {
 	sizes                           map[string]int // elements of each tensor
 }
 
-// pairs is P / 2.
-func (s shape) pairs() int { return s.width / s.phases / 2 }
+// pairs is P / 2; 0 of a model that was never made.
+func (s shape) pairs() int { return s.width / max(s.phases, 1) / 2 }
 
 // size is 1 of a tensor that is not there, which is the library's to say.
 func (s shape) size(name string) int { return max(s.sizes[name], 1) }
@@ -82,7 +82,12 @@ func LoadModelBytes(ctx context.Context, c *Context, data []byte, config *Config
 }
 
 // Close gives the model back; what was made from it keeps the weights.
-func (m *Model) Close() error { return m.close() }
+func (m *Model) Close() error {
+	if m == nil {
+		return nil
+	}
+	return m.close()
+}
 
 // LastError is the text of the last failed call on the model, "" where none has failed.
 func (m *Model) LastError() (string, error) { return m.lastError() }
@@ -117,7 +122,7 @@ func (m *Model) Bytes(ctx context.Context) ([]byte, error) {
 
 // Config is a copy of the model's description.
 func (m *Model) Config() (*Config, error) {
-	h, err := m.create(nil, shared, configKind, nil, func(out *unsafe.Pointer) C.tpt_status {
+	h, err := m.create(nil, shared, configKind, func(out *unsafe.Pointer) C.tpt_status {
 		return C.tpt_config_copy(C.tpt_model_config(m.c()), (**C.tpt_config)(unsafe.Pointer(out)))
 	})
 	if err != nil {
@@ -129,7 +134,7 @@ func (m *Model) Config() (*Config, error) {
 
 // Fold makes a snapshot with the same logits, whose rotations and gains are multiplied into the linear maps.
 func (m *Model) Fold(ctx context.Context) (*Model, error) {
-	return modelOf(m.create(ctx, shared, modelKind, nil, func(out *unsafe.Pointer) C.tpt_status {
+	return modelOf(m.create(ctx, shared, modelKind, func(out *unsafe.Pointer) C.tpt_status {
 		return C.tpt_model_fold(m.c(), (**C.tpt_model)(unsafe.Pointer(out)))
 	}))
 }
@@ -137,7 +142,7 @@ func (m *Model) Fold(ctx context.Context) (*Model, error) {
 // Convert makes a snapshot for decoding and evaluation, folded, with matrices held in "f32", "bf16" or "int8".
 func (m *Model) Convert(ctx context.Context, precision string) (converted *Model, err error) {
 	err = terminated("precision", precision, func(precision *C.char) (err error) {
-		converted, err = modelOf(m.create(ctx, shared, modelKind, nil, func(out *unsafe.Pointer) C.tpt_status {
+		converted, err = modelOf(m.create(ctx, shared, modelKind, func(out *unsafe.Pointer) C.tpt_status {
 			return C.tpt_model_convert(m.c(), precision, (**C.tpt_model)(unsafe.Pointer(out)))
 		}))
 		return err

@@ -20,26 +20,32 @@ func (o *Optimizer) c() *C.tpt_optimizer {
 	return (*C.tpt_optimizer)(o.p)
 }
 
-func (o *Optimizer) use(exclusive bool) use {
+func (o *Optimizer) use(how access) use {
 	if o == nil {
 		return use{}
 	}
-	return use{o.handle, exclusive}
+	return use{o.handle, how, true}
 }
 
 // NewOptimizer makes an optimizer with moments of 0. config may be nil: the trainer's.
 func (t *Trainer) NewOptimizer(ctx context.Context, config *Config) (*Optimizer, error) {
-	h, err := t.create(ctx, exclusive, optimizerKind, t.own, func(out *unsafe.Pointer) C.tpt_status {
+	h, err := t.create(ctx, exclusive, optimizerKind, func(out *unsafe.Pointer) C.tpt_status {
 		return C.tpt_optimizer_create(t.c(), config.c(), (**C.tpt_optimizer)(unsafe.Pointer(out)))
 	}, config.use())
 	if err != nil {
 		return nil, err
 	}
+	h.weights = t.weights
 	return &Optimizer{h}, nil
 }
 
 // Close gives the optimizer back.
-func (o *Optimizer) Close() error { return o.close() }
+func (o *Optimizer) Close() error {
+	if o == nil {
+		return nil
+	}
+	return o.close()
+}
 
 // LastError is the text of the last failed call on the optimizer, "" where none has failed.
 func (o *Optimizer) LastError() (string, error) { return o.lastError() }
@@ -51,7 +57,7 @@ func (o *Optimizer) ID() ID { return o.id() }
 // the model, and is never cancelled.
 func (o *Optimizer) Step() (gradientNorm float64, err error) {
 	var norm C.double
-	err = o.do(nil, exclusive, func() C.tpt_status { return C.tpt_optimizer_step(o.c(), &norm) })
+	err = o.do(nil, writing, func() C.tpt_status { return C.tpt_optimizer_step(o.c(), &norm) })
 	return float64(norm), err
 }
 
@@ -93,14 +99,14 @@ func (t *Trainer) LoadCheckpoint(ctx context.Context, o *Optimizer, path string)
 	user := make([]byte, userRoom)
 	var size C.size_t
 	err := terminated("path", path, func(path *C.char) error {
-		return t.do(ctx, exclusive, func() C.tpt_status {
+		return t.do(ctx, writing, func() C.tpt_status {
 			status := C.tpt_checkpoint_load(t.c(), o.c(), path, first(user), C.size_t(len(user)), &size)
 			if status == C.TPT_OK && int(size) > len(user) {
 				user = make([]byte, int(size))
 				status = C.tpt_checkpoint_load(t.c(), o.c(), path, first(user), size, &size)
 			}
 			return status
-		}, o.use(exclusive))
+		}, o.use(writing))
 	})
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func outcomeOf(method reflect.Value, arguments []reflect.Value) (err error) {
 }
 
 func refusesBelowZero(t *testing.T, name string, n int, err error) {
-	want := fmt.Sprintf(" is %d; 0 or more is allowed", n)
+	want := fmt.Sprintf(" is %d; it cannot be negative", n)
 	var e *threept.Error
 	if !errors.As(err, &e) || e.Status != threept.ErrArgument || !strings.HasSuffix(e.Message, want) {
 		t.Errorf("%s: %v, not %q", name, err, want)

@@ -76,7 +76,12 @@ func ParseTokenizer(ctx context.Context, c *Context, json string) (*Tokenizer, e
 }
 
 // Close ends the tokenizer.
-func (t *Tokenizer) Close() error { return t.close() }
+func (t *Tokenizer) Close() error {
+	if t == nil {
+		return nil
+	}
+	return t.close()
+}
 
 // LastError is the text of the last failed call on the tokenizer, "" where none has failed.
 func (t *Tokenizer) LastError() (string, error) { return t.lastError() }

@@ -23,17 +23,23 @@ func (t *Trainer) c() *C.tpt_trainer { return (*C.tpt_trainer)(t.p) }
 
 // NewTrainer makes a trainer with room for train.batch x train.seq_len tokens. config may be nil: the model's.
 func (m *Model) NewTrainer(ctx context.Context, config *Config) (*Trainer, error) {
-	h, err := m.create(ctx, exclusive, trainerKind, nil, func(out *unsafe.Pointer) C.tpt_status {
+	h, err := m.create(ctx, exclusive, trainerKind, func(out *unsafe.Pointer) C.tpt_status {
 		return C.tpt_trainer_create(m.c(), config.c(), (**C.tpt_trainer)(unsafe.Pointer(out)))
 	}, config.use())
 	if err != nil {
 		return nil, err
 	}
+	h.weights = m.own
 	return &Trainer{handle: h, shape: m.shape}, nil
 }
 
 // Close gives the trainer back.
-func (t *Trainer) Close() error { return t.close() }
+func (t *Trainer) Close() error {
+	if t == nil {
+		return nil
+	}
+	return t.close()
+}
 
 // LastError is the text of the last failed call on the trainer, "" where none has failed.
 func (t *Trainer) LastError() (string, error) { return t.lastError() }
