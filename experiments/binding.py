@@ -8,13 +8,14 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILD = ROOT / "build" / "experiments"
 BUILT = ROOT / "build" / "release" / "lib3pt" / "lib3pt.so.1"  # where README.md builds the library
-PACKAGES = {"numpy": "python3-numpy", "yaml": "python3-yaml"}   # what is imported: the Debian package it is in
+PACKAGES = ("numpy", "yaml")   # what is imported: NumPy and PyYAML
 
 
 def check_packages():
-    missing = [package for name, package in PACKAGES.items() if not importlib.util.find_spec(name)]
+    missing = [name for name in PACKAGES if not importlib.util.find_spec(name)]
     if missing:
-        sys.exit(f"experiments: {' and '.join(missing)} is not installed: scripts/deps experiments")
+        sys.exit(f"experiments: {sys.executable} has no {' and '.join(missing)}: scripts/deps experiments installs what "
+                 "/usr/bin/python3 then has (/usr/bin/python3 experiments/run ...)")
 
 
 def opened(library=None):
