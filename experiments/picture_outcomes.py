@@ -7,6 +7,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 import spread
 from picture_page import INKS, MARKS, Page, band, look, over_steps, seeds_of
+from training_log import timed_alike
 
 # The paper's sweep over N at its small size: perplexity after 20,000 steps, of its own data.
 PAPER_SWEEP = {1: 13.63, 2: 13.68, 3: 13.90, 4: 13.87, 6: 13.98, 8: 14.01, 12: 14.25}
@@ -27,6 +28,8 @@ def mark_saving(panel, lines, first, what):
     def end(name):
         return lines[name][2][-1]
 
+    if not lines:
+        return
     label, x, y = lines[first if first in lines else min(lines, key=end)]
     _, x_last, y_last = lines[max(lines, key=end)]
     at, level = reached(x, y, y_last[-1]), y_last[-1]
@@ -43,23 +46,29 @@ def training_time(line):
 
 
 def curves(title, arms, experiment):
-    found = [(arm, arm.over("held", perplexity), arm.over("held", training_time)) for arm in arms]
-    found = [(arm, (steps, seconds.mean(0) / 60), values)
-             for arm, (steps, values), (_, seconds) in (one for one in found if one[1] is not None)]
-    if not found:
+    arms = [arm for arm in arms if arm.over("held", perplexity) is not None]
+    if not arms:
         return []
-    page = Page(f"{title}: held-out perplexity{seeds_of(arms)}", 1, 2, 3.3, [arm.label for arm, _, _ in found],
-                sharey=True)
-    for side, (panel, what) in enumerate(zip(page.panels, ("steps", "minutes"))):
-        for index, (arm, xs, values) in enumerate(found):
-            band(panel, xs[side], values, index, arm.label)
-        mark_saving(panel, {arm.name: (arm.label, xs[side], values.mean(0)) for arm, xs, values in found},
-                    experiment.get("baseline"), what)
+    page = Page(f"{title}: held-out perplexity{seeds_of(arms)}", 1, 2, 3.3, [arm.label for arm in arms], sharey=True)
+    logs = [log for arm in arms for log in arm.logs]
+    alike = timed_alike(logs)
+    sides = (("steps", logs, lambda line: line["step"]),
+             ("minutes", alike, lambda line: training_time(line) / 60))
+    for panel, (what, shown, of) in zip(page.panels, sides):
+        lines = {}
+        for index, arm in enumerate(arms):
+            arm = arm.among(shown)
+            if arm.logs:
+                (_, xs), (_, values) = arm.over("held", of), arm.over("held", perplexity)
+                band(panel, xs.mean(0), values, index, arm.label)
+                lines[arm.name] = (arm.label, xs.mean(0), values.mean(0))
+        mark_saving(panel, lines, experiment.get("reference"), what)
     over_steps(page.panels[0])
     page.panels[0].set_ylabel("perplexity of held-out text")
-    page.panels[1].set_xlabel("minutes of training, of all threads")
+    only = "" if len(alike) == len(logs) else f"\n({len(alike)} of {len(logs)} runs: on one kind of processor)"
+    page.panels[1].set_xlabel(f"minutes of training, of all threads{only}")
     page.panels[1].tick_params(labelleft=False)
-    show_range(page.panels[0], [values for _, _, values in found])
+    show_range(page.panels[0], [arm.over("held", perplexity)[1] for arm in arms])
     return [("", page)]
 
 

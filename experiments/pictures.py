@@ -6,7 +6,7 @@ write them) to the paper's figures. Needs numpy and matplotlib 3.6 or later.
 
 A log is called ARM.SEED.jsonl: logs of one ARM are one line in a picture, with the spread of their seeds. From a
 program: draw(kind, experiment, logs, out). An experiment is a dict: `name` (files begin with it), `title`, `arms`
-(each with a `name`, which logs go by, and a `label`), and as `baseline` the name of the arm that the others are
+(each with a `name`, which logs go by, and a `label`), and as `reference` the name of the arm that the others are
 compared with, where there is one.
 """
 import argparse

@@ -2,6 +2,8 @@
 import math
 from statistics import mean
 
+from training_log import timed_alike
+
 # Student's t, two-sided 95 percent, by degrees of freedom; the last one serves for all above.
 T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
        2.110, 2.101, 2.093, 2.086)
@@ -42,16 +44,10 @@ def reached(curve, level):
     return None
 
 
-def comparable(logs):
-    """Were these made on one kind of machine, at one precision and number of threads, so that times can be compared?"""
-    kinds = {(tuple(log.start["machines"]), log.start["threads"], log.setting("train.precision")) for log in logs}
-    return len(kinds) == 1 and len(next(iter(kinds))[0]) == 1
-
-
 def sooner(fast, slow, axis):
     """How many times as far `slow` has gone when it has its last loss as `fast` when it has that loss: in steps or
     processor time. None where the fast one never comes to it, or where times cannot be compared."""
-    if axis == "processor" and not comparable([fast, slow]):
+    if axis == "processor" and len(timed_alike([fast, slow])) < 2:
         return None
     curves = [[(line[axis], line["loss"]) for line in log.held] for log in (fast, slow)]
     level = curves[1][-1][1]

@@ -4,7 +4,8 @@ from statistics import mean, median, stdev
 
 import findings
 from runs import losses
-from spread import comparable, percent, sooner
+from spread import percent, sooner
+from training_log import Arm, timed_alike
 
 NOT_RUN = findings.NOT_RUN
 PROFILE_PLACES = (0, 1, 2, 3, 4, 5, 6, 20, 40, 127)
@@ -40,16 +41,18 @@ def against(runs, arm):
 
 
 def minutes(found):
-    return f"{mean(log.end['processor'] for log in found) / 60:.1f}" if comparable(found) else "several machines"
+    return f"{mean(log.end['processor'] for log in found) / 60:.1f}" if found else ""
 
 
 def arm_row(runs, arm):
+    """Minutes are of those runs alone whose times can be compared over all arms."""
+    timed = Arm(arm.name, arm.label, runs.of(arm.name)).among(timed_alike(runs.all())).logs
     found, paper = runs.of(arm.name), f"{arm.paper:.2f}" if arm.paper else ""
     if not found:
         return [arm.label, NOT_RUN, "", "", "", paper]
     values = perplexities(found)
     spread = f" +- {stdev(values):.2f}" if len(values) > 1 else ""
-    return [arm.label, f"{mean(values):.2f}{spread}", seeds_of(values), against(runs, arm.name), minutes(found), paper]
+    return [arm.label, f"{mean(values):.2f}{spread}", seeds_of(values), against(runs, arm.name), minutes(timed), paper]
 
 
 def arms(runs):
@@ -167,6 +170,10 @@ def settings(runs):
             f"precision {each(log.setting('train.precision') for log in found)}",
             f"{each(log.start['threads'] for log in found)} threads",
             f"on {each(name for log in found for name in log.start['machines'])}"]
+    timed = timed_alike(found)
+    if 0 < len(timed) < len(found):
+        (machine,), _, precision = timed[0].clock
+        said.append(f"minutes are those of {len(timed)} of {len(found)} runs: {precision}, {machine}")
     if len({log.start["data"]["sha256"] for log in found}) > 1:
         said.append("**not all runs saw the same data**")
     return "; ".join(said).replace("<unk>", "`<unk>`") + "."

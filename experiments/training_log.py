@@ -1,7 +1,8 @@
 """The log of a training, JSON lines as `3pt-train --log FILE.jsonl` and experiments/run write them, and the logs of an
 arm of an experiment, one a seed."""
 import json
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,19 @@ class Log:
     def setting(self, key, default=None):
         return self.start.get("config", {}).get(key, default)
 
+    @property
+    def clock(self):
+        """What times can be compared within: (kinds of processor that it ran on, threads, precision). 3pt-train names
+        neither processor nor threads."""
+        return tuple(self.start.get("machines", ())), self.start.get("threads"), self.setting("train.precision")
+
+
+def timed_alike(logs):
+    """Those whose times can be compared: most of them, of those that ran on one kind of processor from begin to end."""
+    whole = [log for log in logs if len(log.clock[0]) <= 1]
+    clocks = Counter(log.clock for log in whole)
+    return [log for log in whole if log.clock == clocks.most_common(1)[0][0]]
+
 
 @dataclass(frozen=True)
 class Arm:
@@ -47,11 +61,15 @@ class Arm:
     def over(self, kind, of):
         """Steps [n] that all seeds have, and of(line) [seeds, n, ...]; None where there is none, or of gives None."""
         seeds = [{line["step"]: line for line in getattr(log, kind)} for log in self.logs]
-        steps = sorted(set.intersection(*map(set, seeds)))
+        steps = sorted(set.intersection(*map(set, seeds))) if seeds else []
         values = [[of(lines[step]) for step in steps] for lines in seeds]
         if not steps or any(value is None for row in values for value in row):
             return None
         return np.array(steps), np.array(values, dtype=float)
+
+    def among(self, logs):
+        """The arm with those of its logs that are among these."""
+        return replace(self, logs=[log for log in self.logs if any(log is one for one in logs)])
 
     def last(self, kind, of):
         """of(the last line) [seeds, ...], or None."""

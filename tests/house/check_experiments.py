@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -152,14 +153,20 @@ def verdicts_are_right(_):
 def times_sooner_are_right(_):
     import findings
     import spread
+    from training_log import Log, timed_alike
     lines = [[{"step": x, "processor": 2.0 * x, "loss": loss} for x, loss in enumerate(own)] for own in
              ((4.0, 2.0, 1.0, 0.5, 0.25), (4.0, 3.0, 2.0, 1.5, 1.0))]
-    start = {"machines": ["m"], "threads": 2}
-    fast, slow = (SimpleNamespace(held=held, start=start, setting=lambda key: "f32") for held in lines)
+    start = {"machines": ["m"], "threads": 2, "config": {"train.precision": "f32"}}
+    fast, slow = (Log(start, [], held, [], {}) for held in lines)
     expect(spread.sooner(fast, slow, "step") == 2 and spread.sooner(fast, slow, "processor") == 2, "twice as soon")
     expect(spread.sooner(slow, fast, "step") is None, "a loss that is never come to")
-    other = SimpleNamespace(**{**vars(slow), "start": {"machines": ["n"], "threads": 2}})
-    expect(spread.sooner(fast, other, "processor") is None, "times of two machines are compared")
+    for unlike in ({"machines": ["n"]}, {"machines": ["m", "n"]}, {"threads": 1}, {"config": {}}):
+        other = replace(slow, start={**start, **unlike})
+        expect(spread.sooner(fast, other, "processor") is None, f"times are compared with {unlike}")
+        expect(spread.sooner(fast, other, "step") == 2, f"steps are compared with {unlike}")
+        found = timed_alike([other, fast, slow])
+        expect(len(found) == 2 and found[0] is fast and found[1] is slow, f"most of them, not {unlike}")
+    expect(timed_alike([]) == [], "no times are alike")
     runs = fake({})
     runs.by = {"fast": {1: fast, 2: fast}, "slow": {1: slow, 2: slow}}
     got = findings.sooner_there(runs, {"arm": "fast", "than": "slow", "axis": "step"})

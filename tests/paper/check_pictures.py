@@ -8,6 +8,7 @@ import math
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 try:
@@ -64,7 +65,7 @@ ARMS = {"3pt": ("three phases, horn, rotation in place of the stream", {}),
         "free": ("RoPE only, with the embedding times the root of D", {"phases": 1, "profile": "none", "turns": False,
                                                                        "low": 30})}
 EXPERIMENT = {"name": "made", "title": "Five models that nobody has trained, under a title that takes two lines",
-              "arms": [{"name": name, "label": label} for name, (label, _) in ARMS.items()]}
+              "reference": "3pt", "arms": [{"name": name, "label": label} for name, (label, _) in ARMS.items()]}
 
 
 def write_logs(folder, arms=ARMS):
@@ -106,6 +107,22 @@ def check_saving(outcomes):
     x, y = np.array([0, 1, 2]), np.exp([3.0, 2.0, 1.0])
     assert abs(outcomes.reached(x, y, math.exp(2.5)) - 0.5) < 1e-12
     assert outcomes.reached(x, y, 1) is None
+
+
+def check_curves(outcomes, pictures, logs):
+    """The saving is that of the reference, though another arm ends lower; minutes of another machine are left out."""
+    elsewhere = {key: replace(log, start={**log.start, "machines": ["m"]}) if key == ("3pt", "2") else log
+                 for key, log in logs.items()}
+    arms = list(pictures.arms_of(EXPERIMENT, elsewhere))
+    with rc_context(pictures.STYLE):
+        (_, page), = outcomes.curves("made up", arms, EXPERIMENT)
+    steps, minutes = page.panels
+    for panel, what in ((steps, "steps"), (minutes, "minutes")):
+        title = panel.get_title().replace("\n", " ")
+        assert title.startswith(ARMS["3pt"][0]) and title.endswith(f"times fewer {what}"), title
+    assert f"{len(logs) - 1} of {len(logs)} runs" in minutes.get_xlabel(), minutes.get_xlabel()
+    low = {panel: panel.lines[0].get_ydata()[-1] for panel in page.panels}
+    assert abs(low[steps] - low[minutes] - 0.05) < 0.01, f"seeds at 20.1 and 20.2, minutes of the first: {low}"
 
 
 def off_the_page(page):
@@ -178,6 +195,7 @@ def main():
         paths = write_logs(folder)
         logs = read_logs(pictures, paths)
         check_saving(outcomes)
+        check_curves(outcomes, pictures, logs)
         check_words(pictures, logs)
         check_kinds(pictures, logs, folder)
         check_nothing_to_show(pictures, logs, folder)
