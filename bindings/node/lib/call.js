@@ -22,7 +22,8 @@ const NOT_REPEATED = new Set(['tpt_trainer_logits', 'tpt_trainer_loss', 'tpt_tra
 /* One call to make. An argument that is a handle is its Cell (null for none). `done` reads the results
  * after success; where it gives a Plan, that one is carried out next (a text that needs more room).
  * more: cells in use that are no arguments of their own, each alone. `ended`, where there is one, is told of
- * every end, before anything is returned, thrown or repeated. A plan may be kept for a next call of the same:
+ * every end, before anything is returned, thrown or repeated; `instead` gives the error of a status where the binding
+ * knows better words than the library. A plan may be kept for a next call of the same:
  * what it uses is looked up once. */
 class Plan {
   constructor(name, args, done = () => undefined, more = []) {
@@ -95,7 +96,7 @@ function finish(plan, run, status, text) {
     throw run.thrown.error;
   }
   if (status === 0) return value;
-  throw new TptError(status, text);
+  throw plan.instead?.(status) ?? new TptError(status, text);
 }
 
 function take(plan) {

@@ -10,9 +10,15 @@ const { checkReceivers, whatIsWanted } = require('./receiver.js');
 const CELL = Symbol('cell');
 const net = new FinalizationRegistry(cell => cell.close());
 
+/* The first static method of a class of the library, or of what a program derives from one. */
+function aMaker(type) {
+  const maker = Object.getOwnPropertyNames(type).find(name => name !== 'prototype' && typeof type[name] === 'function');
+  return maker ? `${type.name}.${maker}` : aMaker(Object.getPrototypeOf(type));
+}
+
 class Handle {
   constructor(cell) {
-    if (!(cell instanceof Cell)) throw new TypeError(`use ${new.target.name}.create or another maker`);
+    if (!(cell instanceof Cell)) throw new TypeError(`use ${aMaker(new.target)} or another maker`);
     Object.defineProperty(this, CELL, { value: cell });
     net.register(this, cell, cell);
   }

@@ -2,6 +2,8 @@
 'use strict';
 const koffi = require('koffi');
 const { whenLoaded } = require('./native.js');
+const { shown } = require('./shown.js');
+const { size } = require('./values.js');
 
 let calls = null;
 
@@ -24,10 +26,13 @@ whenLoaded(c);
 const memory = {
   /* 0 where there is none. The C library wants a multiple of the alignment. */
   allocate(bytes, alignment) {
+    size(bytes, 'bytes');
+    if (!(Number.isSafeInteger(alignment) && alignment > 0 && Number.isInteger(Math.log2(alignment))))
+      throw new RangeError(`alignment is ${shown(alignment)}; a power of two is allowed`);
     return c().aligned_alloc(alignment, Math.ceil(bytes / alignment) * alignment);
   },
   release(address) {
-    c().free(address);
+    c().free(size(address, 'address'));
   },
 };
 

@@ -11,7 +11,7 @@ const { declared } = require('./native.js');
 const { checkReceivers } = require('./receiver.js');
 const values = require('./values.js');
 
-const NUMERIC = declared.enums.tpt_status.TPT_E_NUMERIC;
+const { TPT_E_ARGUMENT: ARGUMENT, TPT_E_NUMERIC: NUMERIC } = declared.enums.tpt_status;
 const USER_ROOM = 4096; // bytes for those of a checkpoint at first
 
 function sizesOf(trainer) {
@@ -147,11 +147,14 @@ both(Trainer.prototype, 'logits', takes(0), function () {
     () => copyFloats(Number(place[0]), cell.rows * cell.parent.sizes.V));
 });
 
-/* Before a forward there is no number of targets: the refusal is the library's. */
+/* Only the library knows whether there is a forward, and looks for it first: what does not fit is given to it as none. */
 both(Trainer.prototype, 'loss', takes(1), function (given) {
   const loss = new Float64Array(1), cell = this[CELL], targets = values.tokens(given, 'targets');
-  if (cell.rows > 0) values.counted(targets, cell.rows, 'targets', 'batch x seq of the last forward');
-  return new Plan('tpt_trainer_loss', [cell, values.pointer(targets), loss], () => loss[0]);
+  const fits = targets.length === cell.rows;
+  const plan = new Plan('tpt_trainer_loss', [cell, fits ? values.pointer(targets) : null, loss], () => loss[0]);
+  plan.instead = status => fits || status !== ARGUMENT ? null :
+    values.miscounted(targets, cell.rows, 'targets', 'batch x seq of the last forward');
+  return plan;
 });
 
 both(Trainer.prototype, 'backward', takes(0), function () {

@@ -1,7 +1,7 @@
 /* Values of JavaScript as the library takes them. */
 'use strict';
 const { fileURLToPath } = require('node:url');
-const { isUint8Array } = require('node:util').types;
+const { isFloat32Array, isInt32Array, isUint8Array } = require('node:util').types;
 const { shown } = require('./shown.js');
 
 const UINT64_MAX = 0xffffffffffffffffn;
@@ -69,14 +69,15 @@ function list(value, name, what = 'numbers') {
   throw new TypeError(`${name} is ${shown(value)}; an array of ${what} is allowed`);
 }
 
-/* A copy: an asynchronous call must not see what happens to the caller's array. */
+/* A copy: an asynchronous call must not see what happens to the caller's array. Not `slice`, which asks the array's
+ * class what to make. */
 function tokens(value, name = 'tokens') {
-  if (value instanceof Int32Array) return value.slice();
+  if (isInt32Array(value)) return new Int32Array(value);
   return Int32Array.from(list(value, name), (token, i) => int32(token, `${name}[${i}]`));
 }
 
 function floats(value, name) {
-  if (value instanceof Float32Array) return value.slice();
+  if (isFloat32Array(value)) return new Float32Array(value);
   return Float32Array.from(list(value, name), (one, i) => number(one, `${name}[${i}]`));
 }
 
@@ -96,7 +97,11 @@ function growing(value, name) {
 /* Of as many values as another argument says, else the library would read past the end. */
 function counted(array, count, name, what) {
   if (array.length === count) return array;
-  throw new RangeError(`${name} has ${array.length} values; ${what} needs ${count}`);
+  throw miscounted(array, count, name, what);
+}
+
+function miscounted(array, count, name, what) {
+  return new RangeError(`${name} has ${array.length} values; ${what} needs ${count}`);
 }
 
 function tooMany(what, cause) {
@@ -126,5 +131,5 @@ function pointer(array) {
 
 module.exports = {
   size, isInt32, int32, number, uint64, flag, bytes, terminated, path, list, tokens, floats, callback, growing, counted,
-  area, zeros, pointer,
+  miscounted, area, zeros, pointer,
 };

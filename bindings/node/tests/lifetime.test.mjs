@@ -237,8 +237,11 @@ test('an array of the caller may change while a call runs', async () => {
 
 test('makers are the only way, and kinds are checked', async () => {
   const { config, decoder } = everything();
-  for (const type of [Context, Config, Model, Trainer, Optimizer, Decoder, Dataset, Tokenizer])
-    assert.throws(() => new type(), { name: 'TypeError', message: `use ${type.name}.create or another maker` });
+  class Derived extends Dataset {}
+  const makers = new Map([[Derived, 'Dataset.open'], [Dataset, 'Dataset.open'], [Tokenizer, 'Tokenizer.bytes']]);
+  for (const type of [Context, Config, Model, Trainer, Optimizer, Decoder]) makers.set(type, `${type.name}.create`);
+  for (const [type, maker] of makers)
+    assert.throws(() => new type(), { name: 'TypeError', message: `use ${maker} or another maker` });
   assert.throws(() => Model.createSync(decoder), { name: 'TypeError', message: 'a Config is wanted here, not Decoder {} (an object)' });
   assert.throws(() => Model.createSync(config, { seed: -1 }), RangeError);
   assert.throws(() => decoder.feedSync([1.5]), { message: 'tokens[0] is 1.5; a whole number of 32 bits is allowed' });
@@ -253,7 +256,10 @@ test('arrays must have the values that the sizes say', () => {
   const { trainer, decoder } = everything();
   assert.throws(() => trainer.forwardSync([1, 2, 3], 1, 2), { message: 'tokens has 3 values; batch x seq, 1 x 2, needs 2' });
   trainer.forwardSync([1, 2], 1, 2);
-  assert.throws(() => trainer.lossSync([1]), { message: 'targets has 1 values; batch x seq of the last forward needs 2' });
+  const few = { name: 'RangeError', message: 'targets has 1 values; batch x seq of the last forward needs 2' };
+  assert.throws(() => trainer.lossSync([1]), few);
+  trainer.accumulateSync([1], [2], 1, 1);
+  for (const targets of [[1], [1, 2]]) assert.throws(() => trainer.lossSync(targets), { code: 'TPT_E_STATE' });
   assert.throws(() => Decoder.feedManySync([decoder], [1, 2]), { message: 'tokens has 2 values; one for each decoder needs 1' });
   const none = [[undefined, 'undefined'], [null, 'null'], [3, '3'], ['a', '"a" (a string)'], [{}, '{} (an object)']];
   for (const [given, said] of none)

@@ -1,7 +1,7 @@
 /* What the package itself refuses: values of a wrong type, options that are none. */
 import { createRequire } from 'node:module';
 import test from 'node:test';
-import { Config, Context, Dataset, Decoder, Model, Optimizer, Tokenizer, Trainer, checkVersion, statusName, useLibrary }
+import { Config, Context, Dataset, Decoder, Model, Optimizer, Tokenizer, Trainer, checkVersion, memory, statusName, useLibrary }
   from 'lib3pt';
 import { assert, small } from './support.mjs';
 
@@ -211,4 +211,27 @@ test('options may be without a prototype, and of undefined values', async () => 
   const plain = Object.assign(Object.create(null), { stop: undefined, into: [] });
   assert.equal((await decoder.generate(2, plain)).length, 2);
   assert.equal(plain.into.length, 2);
+});
+
+test('an array is copied as it is, whatever its class says', () => {
+  const { decoder } = stage();
+  class Narrow extends Int32Array { static get [Symbol.species]() { return Int8Array; } }
+  class Half extends Float32Array { static get [Symbol.species]() { return Uint8Array; } }
+  const expected = decoder.feedSync([1, 2, 3], { logits: true });
+  decoder.rewind(0);
+  assert.deepEqual(decoder.feedSync(Narrow.from([1, 2, 3]), { logits: true }), expected);
+  const { model } = stage(), { name, count } = model.tensors()[0];
+  model.setTensor(name, Half.from(new Float32Array(count).fill(1.5)));
+  assert.deepEqual(model.getTensor(name), new Float32Array(count).fill(1.5));
+});
+
+test('memory takes sizes, powers of two and addresses alone', () => {
+  for (const wrong of [-1, NaN, 1.5, '64', undefined, null, 64n, {}]) {
+    assert.throws(() => memory.allocate(wrong, 64), /^RangeError: bytes is /);
+    assert.throws(() => memory.allocate(64, wrong), /^RangeError: alignment is .*; a power of two is allowed$/);
+    assert.throws(() => memory.release(wrong), /^RangeError: address is /);
+  }
+  for (const wrong of [0, 3, 2 ** 60]) assert.throws(() => memory.allocate(64, wrong), /^RangeError: alignment is /);
+  memory.release(memory.allocate(100, 64));
+  memory.release(0);
 });
