@@ -129,3 +129,23 @@ func TestLengthsThatMustAgree(t *testing.T) {
 		}
 	}
 }
+
+// After Accumulate there is no forward to take a loss of, however many targets are given.
+func TestLossNeedsAForward(t *testing.T) {
+	o := newObjects(nil)
+	defer o.close()
+	loss := func(count int) error {
+		_, err := o.trainer.Loss(background, someTokens[:count])
+		return err
+	}
+	check(o.trainer.Forward(background, someTokens[:4], 2, 2))
+	if err := loss(3); err == nil || !strings.HasSuffix(err.Error(), "targets has 3 values; batch x seq, 2 x 2, needs 4") {
+		t.Error(err)
+	}
+	must(o.trainer.Accumulate(background, someTokens[:2], someTokens[:2], 1, 2))
+	for _, count := range []int{0, 2, 3, 4} {
+		if err := loss(count); !errors.Is(err, threept.ErrState) {
+			t.Errorf("%d targets: %v", count, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"unsafe"
 )
 
@@ -79,14 +80,13 @@ func (t *Trainer) Loss(ctx context.Context, targets []int32) (float64, error) {
 	var loss C.double
 	var wrong error
 	err := t.do(ctx, exclusive, func() C.tpt_status {
-		if t.batch > 0 { // else the library says that there was no forward
-			if wrong = exact("targets", len(targets), t.batch, t.seq); wrong != nil {
-				return C.TPT_OK
-			}
+		given := ids(targets)
+		if wrong = exact("targets", len(targets), t.batch, t.seq); wrong != nil {
+			given = nil // the library looks for the forward first
 		}
-		return C.tpt_trainer_loss(t.c(), ids(targets), &loss)
+		return C.tpt_trainer_loss(t.c(), given, &loss)
 	})
-	if err == nil {
+	if wrong != nil && errors.Is(err, ErrArgument) {
 		err = wrong
 	}
 	return float64(loss), err

@@ -197,6 +197,9 @@ TEST(counts_that_are_wrong) {
   trainer.forward(FOUR, 2, 2);
   check_refused([&] { return trainer.loss(few); },
                 "targets has 3 values; the last forward needs 4");
+  trainer.accumulate(few, few, 1, 3);
+  ck_assert(failure_of([&] { return trainer.loss(FOUR); }).status() == tpt::status::state);
+  ck_assert(failure_of([&] { return trainer.loss(few); }).status() == tpt::status::state);
   auto decoder = tpt::decoder::create(model);
   tpt::decoder *one[] = {&decoder}, *none[] = {nullptr};
   check_refused([&] { return tpt::feed_many(one, few); },

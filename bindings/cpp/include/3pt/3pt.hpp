@@ -1139,10 +1139,12 @@ public:
   returns<double> loss(span<const std::int32_t> targets) {
     double value = 0;
     const std::size_t needed = positions();
-    if (needed && targets.size() != needed)
-      return detail::wrong_count<double>("targets", targets.size(), "the last forward", needed);
-    const tpt_status code = tpt_trainer_loss(calling(), detail::address(targets), &value);
-    return detail::give(code, value);
+    const bool fits = targets.size() == needed; /* C looks for the forward before it looks at them */
+    const std::int32_t *given = fits ? detail::address(targets) : nullptr;
+    const tpt_status code = tpt_trainer_loss(calling(), given, &value);
+    if (fits || !needed || code != TPT_E_ARGUMENT) return detail::give(code, value);
+    detail::throw_kept();
+    return detail::wrong_count<double>("targets", targets.size(), "the last forward", needed);
   }
 
   /// Of the last loss; adds to the gradients.

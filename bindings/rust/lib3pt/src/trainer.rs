@@ -75,7 +75,7 @@ pub struct Trainer {
     pub(crate) raw: Owned<sys::tpt_trainer>,
     pub(crate) model: Arc<Inner>,
     pub(crate) family: Arc<Gate>, // with its optimizers it counts as one handle
-    rows: Option<usize>,          // B x T of the forward, where there may be one
+    rows: usize,                  // B x T of the last forward, 0 before
     seq: usize,                   // T of the last forward or accumulate
 }
 
@@ -120,7 +120,7 @@ impl Trainer {
         })?;
         let family = Arc::<Gate>::default();
         raw.family = Some(family.clone());
-        Ok(Trainer { raw, model: model.inner.clone(), family, rows: None, seq: 1 })
+        Ok(Trainer { raw, model: model.inner.clone(), family, rows: 0, seq: 1 })
     }
 
     /// The model that it trains.
@@ -140,7 +140,7 @@ impl Trainer {
         });
         drop(inside);
         if result.is_ok() {
-            (self.rows, self.seq) = (Some(tokens.len()), seq);
+            (self.rows, self.seq) = (tokens.len(), seq);
         }
         callback::resume();
         result
@@ -152,7 +152,7 @@ impl Trainer {
         let _inside = self.working()?;
         let mut logits = std::ptr::null();
         handle::call(|| unsafe { sys::tpt_trainer_logits(self.as_ptr(), &mut logits) })?;
-        let count = self.rows.unwrap_or(0) * self.model.dims.vocab;
+        let count = self.rows * self.model.dims.vocab;
         // SAFETY: valid until the next call on the trainer, which `&mut self` rules out.
         Ok(unsafe { slice::from_raw_parts(logits, count) })
     }
@@ -160,15 +160,20 @@ impl Trainer {
     /// Loss of the last forward, nats. `targets`: `[B, T]`.
     #[doc(alias = "tpt_trainer_loss")]
     pub fn loss(&mut self, targets: &[i32]) -> Result<f64> {
-        if let Some(rows) = self.rows {
-            check_count("targets", targets.len(), "the last forward", rows)?;
-        } // else the library says that there is no forward, and reads none of them
+        // What does not fit is none for the library, which looks for the forward first.
+        let fits = targets.len() == self.rows;
+        let given = if fits { targets.as_ptr() } else { std::ptr::null() };
         let _inside = self.working()?;
         let mut loss = 0.0;
-        handle::call(|| unsafe {
-            sys::tpt_trainer_loss(self.as_ptr(), targets.as_ptr(), &mut loss)
-        })?;
-        Ok(loss)
+        let result =
+            handle::call(|| unsafe { sys::tpt_trainer_loss(self.as_ptr(), given, &mut loss) });
+        match result {
+            Err(e) if e.status() == Status::ARGUMENT => {
+                check_count("targets", targets.len(), "the last forward", self.rows)?;
+                Err(e)
+            }
+            result => result.map(|()| loss),
+        }
     }
 
     /// Of the last loss, once a forward; adds to the gradients.
@@ -207,9 +212,8 @@ impl Trainer {
         });
         drop(inside);
         match &result {
-            Ok(()) => (self.rows, self.seq) = (None, seq),
-            Err(e) if e.status() == Status::NUMERIC => self.seq = seq, // can be read
-            Err(_) => {}
+            Err(e) if e.status() != Status::NUMERIC => {}
+            _ => self.seq = seq, // can be read
         }
         callback::resume();
         result.map(|()| loss)

@@ -161,6 +161,11 @@ fn objects_counts_are_compared() {
     let error = trainer.loss(&TOKENS[..7]).unwrap_err();
     assert_eq!(error.message(), "targets has 7 values; the last forward needs 8");
     assert_eq!(trainer.loss(&TOKENS).map(f64::is_finite), Ok(true));
+    trainer.accumulate(&TOKENS[..2], &TOKENS[..2], 1, 2).unwrap();
+    for count in [0, 2, 7, 8] {
+        let status = trainer.loss(&TOKENS[..count]).unwrap_err().status();
+        assert_eq!(status, Status::STATE, "{count} targets where there is no forward");
+    }
 }
 
 #[test]

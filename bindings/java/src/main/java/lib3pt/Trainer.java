@@ -162,9 +162,11 @@ public final class Trainer extends Handle {
 
   private double loss(Call call, MemorySegment targets) {
     long count = Call.elements(targets, Integer.BYTES, "targets");
-    if (batch > 0) Call.needProduct(count, batch, seq, "targets"); // before a forward C says so
+    boolean fits = count == batch * seq;
     MemorySegment loss = call.arena().allocate(JAVA_DOUBLE);
-    call.check(Native.tpt_trainer_loss(pointer, targets, loss));
+    int status = Native.tpt_trainer_loss(pointer, fits ? targets : MemorySegment.NULL, loss); // looks for the forward first
+    if (status == Native.TPT_E_ARGUMENT) Call.needProduct(count, batch, seq, "targets");
+    call.check(status);
     return loss.get(JAVA_DOUBLE, 0);
   }
 

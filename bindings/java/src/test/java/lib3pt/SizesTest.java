@@ -131,6 +131,11 @@ class SizesTest {
     says("targets has 4 values; one for each of tokens needs 2", () -> data.window(0, ints, more));
     trainer.forward(two, 1, 2);
     says("targets has 3 values; batch x seq, 1 x 2, needs 2", () -> trainer.loss(three));
+    trainer.accumulate(new int[1], new int[1], 1, 1);
+    for (int count : new int[] {0, 1, 2, 3}) { // no forward to take a loss of
+      TptException e = assertThrows(TptException.class, () -> trainer.loss(new int[count]));
+      assertEquals(Status.STATE, e.status());
+    }
     Decoder decoder = one(Decoder.class);
     says("tokens has 2 values; one for each decoder needs 1", () -> Decoder.feedMany(List.of(decoder), two));
     says("logits has 2 values; model.vocab_size needs 256", () -> decoder.feed(ints, ints));
