@@ -550,8 +550,11 @@ local function check(status, state)
 end
 
 local function state_of(object, wanted, name)
-  if getmetatable(object) ~= wanted then
-    raise("TPT_E_ARGUMENT", "%s is %s; %s is needed", name or "self", shown(object), wanted.one)
+  local its = getmetatable(object)
+  if its ~= wanted then
+    local twice = type(its) == "table" and rawget(its, "one") == wanted.one
+    raise("TPT_E_ARGUMENT", twice and "%s is %s of another copy of 3pt.lua, which is loaded twice; %s of this one is needed"
+          or "%s is %s; %s is needed", name or "self", shown(object), wanted.one)
   end
   local state = object.state
   if class_of[state or false] ~= wanted then
@@ -827,11 +830,22 @@ local function point(value) return of_names(tpt.points, value, "point") end
 
 check_element = {int32_t = int32, float = number, double = number}
 
+-- Refuses a number that comes after what # counts: which of them it counts is chance where some are nil.
+local function after(values, count, name)
+  if rawget(values, count) == nil then return end
+  for key in next, values, count do
+    if type(key) == "number" then
+      raise("TPT_E_ARGUMENT", "%s has [%s], but no [%.0f]; a table without gaps is needed", name, shown(key), count + 1)
+    end
+  end
+end
+
 local function from_table(values, element, name)
   local count, checked = #values, check_element[element]
   if count == 0 and next(values) ~= nil then
     raise("TPT_E_ARGUMENT", "%s has %s, but no [1]; a table is read from 1", name, shown(next(values)))
   end
+  if count > 0 then after(values, count, name) end
   local made = ffi.new(ffi.typeof("$[?]", ffi.typeof(element)), count)
   for i = 0, count - 1 do made[i] = checked(values[i + 1], name .. "[" .. i .. "]") end
   return made, count
@@ -991,6 +1005,12 @@ local function with_entry(entry, set, ...)
   return status
 end
 
+-- A field of a C structure, of a value that may be of a wrong type.
+local function put(given, name, value, needed)
+  if pcall(function() given[name] = value end) then return end
+  raise("TPT_E_ARGUMENT", "%s is %s; %s is needed", name, shown(value), needed)
+end
+
 -- allocate(bytes, alignment) gives a pointer or nil, release(memory, bytes, alignment) takes it back: Lua functions
 -- where the context has one thread, C function pointers (then `user` is handed to them) for any number.
 function Context:set_allocator(allocator)
@@ -1005,7 +1025,9 @@ function Context:set_allocator(allocator)
     given.user, entry = register {allocate = allocate, release = release}
     given.allocate, given.release = trampoline "allocate", trampoline "release"
   elseif type(allocate) == "cdata" and type(release) == "cdata" then
-    given.user, given.allocate, given.release = user, allocate, release
+    put(given, "user", user, "a C pointer or nil")
+    put(given, "allocate", allocate, "a C function void *(void *, size_t, size_t)")
+    put(given, "release", release, "a C function void (void *, void *, size_t, size_t)")
   else
     raise("TPT_E_ARGUMENT", "allocate is %s and release %s; two Lua functions or two C functions are needed",
           shown(allocate), shown(release))
@@ -1038,6 +1060,9 @@ function Context:set_progress(progress) set_callback(self, "progress", progress)
 function Context:cancel(on)
   local state = state_of(self, Context)
   if not state.handle then handle_of(state) end
+  if type(on) ~= "boolean" and present(on) then
+    raise("TPT_E_ARGUMENT", "on is %s; true, false or nil is needed", shown(on))
+  end
   local status = C.tpt_context_cancel(state.handle, on == false and 0 or 1)
   if shared.inside == 0 then check(status, state) end
 end
@@ -1533,6 +1558,10 @@ function Decoder:sample()
   return token[0]
 end
 
+local function append(into, tokens)
+  for i = 0, tokens.count_ - 1 do into[#into + 1] = tokens.values_[i] end
+end
+
 -- Samples and feeds, `count` times in one call, or until the id `stop` (may be nil) has come: the tokens, an array. The
 -- table `into` (may be nil) is given them too, also where the call fails.
 function Decoder:generate(count, stop, into)
@@ -1541,10 +1570,10 @@ function Decoder:generate(count, stop, into)
   if present(into) then need_table(into, "into") end
   local status = safe.tpt_decoder_generate(state, int32(either(stop, -1), "stop"), tokens.values_, count, made)
   tokens.count_ = tonumber(made[0])
-  if into then
-    for i = 0, tokens.count_ - 1 do into[#into + 1] = tokens.values_[i] end
-  end
+  local fine, raised = true, nil
+  if into then fine, raised = pcall(append, into, tokens) end -- may run code of the caller's
   check(status, state)
+  if not fine then error(raised, 0) end
   return tokens
 end
 

@@ -67,6 +67,9 @@ return {
     raises("TPT_E_CANCELLED", long_call, context)
     context:set_progress(nil)
     raises("TPT_E_CANCELLED", support.tiny, context)
+    for _, wrong in ipairs {0, "false", {}} do
+      has(raises("TPT_E_ARGUMENT", context.cancel, context, wrong).message, "; true, false or nil is needed")
+    end
     context:cancel(false)
     support.tiny(context)
   end},
@@ -332,6 +335,17 @@ return {
     context:set_threads(1)
     raises("TPT_E_ARGUMENT", context.set_allocator, context, {allocate = print})
     raises("TPT_E_ARGUMENT", context.set_allocator, context, nil)
+    local none = ffi.cast("void *(*)(void *, size_t, size_t)", nil)
+    for needed, wrong in pairs {
+      ["allocate is .*; a C function void %*%(void %*, size_t, size_t%) is needed"] =
+        {allocate = ffi.new "int[1]", release = none},
+      ["release is .*; a C function void %(void %*, void %*, size_t, size_t%) is needed"] =
+        {allocate = none, release = ffi.new "int[1]"},
+      ["user is 5; a C pointer or nil is needed"] = {allocate = none, release = none, user = 5},
+    } do
+      local said = raises("TPT_E_ARGUMENT", context.set_allocator, context, wrong).message
+      assert(said:find(needed), said)
+    end
   end},
   {"allocator: C functions with their own user", function()
     local users, held = {}, 0

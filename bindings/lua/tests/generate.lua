@@ -100,6 +100,18 @@ return {
     equal({#into, decoder:position()}, {0, #PROMPT})
     equal(decoder:generate(COUNT):table(), wanted)
   end},
+  {"generate: an `into` that raises does not leave a callback's error to a later call", function()
+    local context, raising = tpt.Context.create(), false
+    context:set_progress(function() if raising then error("of the callback", 0) end end)
+    local decoder = prompted(long_model(context), SAMPLED)
+    local into = setmetatable({}, {__newindex = function() error("of the table", 0) end})
+    local fine, raised = pcall(decoder.generate, decoder, 2, nil, into)
+    equal({fine, raised}, {false, "of the table"})
+    raising = true
+    fine, raised = pcall(decoder.generate, decoder, LONG - 2, nil, into)
+    equal({fine, raised}, {false, "of the callback"})
+    tpt.Config.create()
+  end},
   {"generate: what was made until an end is not lost", function()
     local context = tpt.Context.create {threads = 2}
     local model = long_model(context)

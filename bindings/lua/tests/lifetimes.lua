@@ -50,6 +50,16 @@ end
 local lost = {}
 
 return {
+  {"objects: those of another load of the file are named", function()
+    local own = package.loaded["3pt"]
+    package.loaded["3pt"] = nil
+    local other = require "3pt"
+    package.loaded["3pt"] = own
+    local model = support.tiny()
+    local fine, raised = pcall(other.Decoder.create, model)
+    equal({fine, raised.name}, {false, "TPT_E_ARGUMENT"})
+    has(raised.message, "of another copy of 3pt.lua, which is loaded twice; a model of this one is needed")
+  end},
   {"memory: the least leaks are seen", function()
     for _, leak in ipairs {function() ffi.C.malloc(1) end, function() lost[#lost + 1] = true end} do
       local fine, why = pcall(stays_flat, leak)

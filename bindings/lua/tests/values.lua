@@ -76,6 +76,11 @@ local tests = {
     local all = support.everything()
     has(raises("TPT_E_ARGUMENT", tpt.Dataset.from_tokens, all.model).message, "tokens is 3pt.Model (a table); ")
     has(raises("TPT_E_ARGUMENT", tpt.Dataset.from_tokens, {[0] = 1}).message, "tokens has 0, but no [1]")
+    for _, gaps in ipairs {{1, nil, 3}, {1, 2, nil, nil, 5}} do
+      local said = raises("TPT_E_ARGUMENT", tpt.Dataset.from_tokens, gaps).message
+      assert(said:find "but no %[%d%]; a table without gaps is needed" or said:find "tokens%[%d%] is nil", said)
+    end
+    equal(tpt.Dataset.from_tokens({1, 2, n = 2}):window_count(1), 1)
     raises("TPT_E_ARGUMENT", all.decoder.generate, all.decoder, 1, nil, all.model)
     raises("TPT_E_ARGUMENT", tpt.Decoder.feed_many, all.decoder, {})
     equal(tpt.Dataset.from_tokens({}):count(), 0)

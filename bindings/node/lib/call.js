@@ -133,7 +133,7 @@ function callSync(plan) {
     try {
       value = attemptSync(plan);
     } finally {
-      release(uses);
+      release(plan.by, uses);
     }
     if (!(value instanceof Plan)) return value;
     plan = value;
@@ -228,7 +228,7 @@ async function call(plan, signal) {
       signal?.throwIfAborted();
       value = await inTurn(plan, signal);
     } finally {
-      release(uses);
+      release(plan.by, uses);
     }
     if (!(value instanceof Plan)) return value;
     plan = value;

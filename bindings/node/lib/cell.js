@@ -14,8 +14,7 @@ class Cell {
     this.parent = parent;
     this.context = kind === 'context' ? this : parent?.context ?? null;
     this.alone = false; // a call has it for itself
-    this.shared = 0; // calls that share it
-    this.by = ''; // the last call that took it, in words
+    this.users = []; // calls that use it, in words, the first to come first
     this.closed = false;
     this.owned = false; // a context that nobody has an object of
     this.destroyed = false;
@@ -37,7 +36,7 @@ class Cell {
   /* Gives the handle back as soon as nobody can miss it. A context is held as long as something made
    * from it lives, since a signal needs its address; memory that is seen in place, as long as it is seen. */
   reap() {
-    if (!this.closed || this.destroyed || this.alone || this.shared) return;
+    if (!this.closed || this.destroyed || this.users.length) return;
     this.resolveIdle();
     if (this.children || this.views) return;
     this.destroyed = true;
@@ -71,8 +70,8 @@ function refuseClosed(cell) {
 }
 
 function refuseBusy(cell, alone) {
-  if (!cell.alone && !(alone && cell.shared)) return;
-  throw new HandleError('ERR_TPT_BUSY', `this ${cell.kind} is in use by ${cell.by}`);
+  if (!cell.alone && !(alone && cell.users.length)) return;
+  throw new HandleError('ERR_TPT_BUSY', `this ${cell.kind} is in use by ${cell.users[0]}`);
 }
 
 /* Takes what a call needs, or throws and takes nothing. */
@@ -80,15 +79,15 @@ function hold(by, uses) {
   for (const [cell, alone] of uses) refuseBusy(cell, alone);
   for (const [cell, alone] of uses) {
     if (alone) cell.alone = true;
-    else cell.shared++;
-    cell.by = by;
+    cell.users.push(by);
   }
 }
 
-function release(uses) {
+/* What hold() took. */
+function release(by, uses) {
   for (const [cell, alone] of uses) {
     if (alone) cell.alone = false;
-    else cell.shared--;
+    cell.users.splice(cell.users.lastIndexOf(by), 1);
   }
   for (const [cell] of uses) cell.reap();
 }

@@ -10,12 +10,19 @@ const net = new FinalizationRegistry(cell => {
   cell.reap();
 });
 
+/* Another buffer over the same memory would be one that nobody watches (Node.js 21 and later have these). */
+const STAYS = Object.fromEntries(['transfer', 'transferToFixedLength'].map(name => [name, {
+  value() {
+    throw new TypeError(`the buffer of a view shows memory of the library and has no ${name}: copy it with slice`);
+  },
+}]));
+
 /* The handle's memory stays until the buffer is collected, also after a close: a view is never left over
  * nothing. (Node cannot take an external buffer away from those who hold it.) */
 function viewOf(cell, address, count) {
   let buffer = cell.view?.deref();
   if (!buffer) {
-    buffer = koffi.view(address, count * Float32Array.BYTES_PER_ELEMENT);
+    buffer = Object.defineProperties(koffi.view(address, count * Float32Array.BYTES_PER_ELEMENT), STAYS);
     cell.view = new WeakRef(buffer);
     cell.views++;
     net.register(buffer, cell);

@@ -13,7 +13,8 @@ let stackIsGranted = false;
 
 /* Which file to load; before anything else is called. */
 function useLibrary(file) {
-  if (typeof file !== 'string') throw new TypeError(`file is ${shown(file)}; a text is allowed`);
+  if (typeof file !== 'string' || !file || file.includes('\0'))
+    throw new TypeError(`file is ${shown(file)}; a path is allowed`);
   if (functions) throw new Error(`lib3pt is loaded already; ${file} would come too late`);
   chosen = file;
 }
@@ -62,18 +63,18 @@ function open() {
   }
 }
 
-function versionCheck(library) {
+function functionOf(library, name, result, types) {
   try {
-    return library.func('tpt_check_version', 'int32_t', ['int32_t', 'int32_t', 'int32_t']);
+    return library.func(name, result, types);
   } catch {
     const { file, why } = whereToLook();
-    throw new Error(`${file}, ${why}, is no lib3pt: it has no tpt_check_version; install lib3pt ` +
+    throw new Error(`${file}, ${why}, is no lib3pt: it has no ${name}; install lib3pt ` +
       `${declared.version[0]}.x, or set LIB3PT_LIBRARY to the path of ${declared.soname}`);
   }
 }
 
 function checkVersion(library) {
-  const check = versionCheck(library);
+  const check = functionOf(library, 'tpt_check_version', 'int32_t', ['int32_t', 'int32_t', 'int32_t']);
   if (check(...declared.version) === 0) return;
   const found = library.func('tpt_version', 'str', [])();
   throw new Error(`this package is for lib3pt ${declared.version[0]}.x from ${declared.version.join('.')} on, and the ` +
@@ -84,7 +85,7 @@ function load() {
   const library = open();
   checkVersion(library);
   return Object.fromEntries(Object.entries(declared.functions)
-    .map(([name, [result, types]]) => [name, library.func(name, result, types)]));
+    .map(([name, [result, types]]) => [name, functionOf(library, name, result, types)]));
 }
 
 /* RTLD_LAZY with RTLD_NODELETE: koffi unloads at the end of a process or worker what it has loaded, and threads of

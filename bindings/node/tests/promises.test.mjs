@@ -80,6 +80,9 @@ test('a handle in use refuses a second call', async () => {
   const busy = { name: 'HandleError', code: 'ERR_TPT_BUSY' };
   assert.throws(() => decoder.sample(), { ...busy, message: 'this decoder is in use by tpt_decoder_feed: await that call first' });
   await assert.rejects(decoder.feed([4]), busy);
+  model.theta(0); // a call that has ended is nobody to wait for
+  trainer.zeroGradientsSync();
+  assert.throws(() => optimizer.stepSync(), { ...busy, message: 'this model is in use by tpt_decoder_feed: await that call first' });
   assert.throws(() => context.setThreads(1), busy);
   await feed;
   assert.equal(decoder.position(), 3);

@@ -225,6 +225,10 @@ test('an array is copied as it is, whatever its class says', () => {
   assert.deepEqual(model.getTensor(name), new Float32Array(count).fill(1.5));
 });
 
+test('the name of the library is a path', () => {
+  for (const wrong of ['', 'a\0b']) assert.throws(() => useLibrary(wrong), /^TypeError: file is .*; a path is allowed$/);
+});
+
 test('memory takes sizes, powers of two and addresses alone', () => {
   for (const wrong of [-1, NaN, 1.5, '64', undefined, null, 64n, {}]) {
     assert.throws(() => memory.allocate(wrong, 64), /^RangeError: bytes is /);
