@@ -63,13 +63,16 @@ def residual_fixed(runs, finding):
 
 
 def residual_within(runs, finding):
-    """From a step on the sum of the phase means stays between two sizes."""
+    """From a step on the sum of the phase means stays between two sizes. One that starts there has not come there."""
     sizes = [abs(measured) for measured, _ in zero_sums(runs, finding["arm"], finding["from"])]
     if not sizes:
         return UNDECIDED, TOO_FEW
-    inside = sum(finding["least"] <= size <= finding["most"] for size in sizes)
-    verdict = REPEATED if inside == len(sizes) else NOT if inside == 0 else UNDECIDED
-    return verdict, f"{min(sizes):.1e} to {max(sizes):.1e} from step {finding['from']} on"
+    starts = [abs(log.geometry[0]["zero_sum"][0]) for log in runs.of(finding["arm"])]
+    inside, already = (sum(finding["least"] <= size <= finding["most"] for size in some) for some in (sizes, starts))
+    came = inside == len(sizes) and not already
+    verdict = REPEATED if came else NOT if inside == 0 else UNDECIDED
+    return verdict, (f"{min(sizes):.1e} to {max(sizes):.1e} from step {finding['from']} on; at the start "
+                     f"{' '.join(f'{size:.1e}' for size in starts)}")
 
 
 def residual_lower(runs, finding):

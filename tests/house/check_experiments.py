@@ -150,6 +150,17 @@ def verdicts_are_right(_):
         expect(findings.is_u(drifts) == right, f"{drifts}: a U?")
 
 
+def settling_is_right(_):
+    """A residual that starts where it ends has not come there."""
+    import findings
+    finding = {"arm": "a", "from": 100, "least": 5e-3, "most": 9e-3}
+    for sizes, verdict in (((0.1, 0.02, -7e-3, 8e-3), "repeated"), ((7e-3, 0.02, 7e-3, 8e-3), "undecided"),
+                           ((0.1, 0.02, 7e-3, 0.02), "undecided"), ((0.1, 0.02, 0.02, 0.02), "not repeated")):
+        geometry = [{"step": 50 * i, "zero_sum": [size, None]} for i, size in enumerate(sizes)]
+        got, seen = findings.residual_within(fake({"a": [1.0]}, geometry=geometry), finding)
+        expect(got == verdict and seen.endswith(f"at the start {sizes[0]:.1e}"), f"a residual of {sizes}: {got}, {seen}")
+
+
 def times_sooner_are_right(_):
     import findings
     import spread
@@ -337,9 +348,9 @@ def results_are_of_the_logs(given):
                f"{page} is not what experiments/report makes of the logs: run it")
 
 
-PARTS = (descriptions_resolve, pictures_are_known, spread_is_right, verdicts_are_right, times_sooner_are_right,
-         data_is_right, wrong_descriptions, runs_go_on, arms_share_batches, others_are_refused, page_is_right,
-         every_arm_trains, results_are_of_the_logs)
+PARTS = (descriptions_resolve, pictures_are_known, spread_is_right, verdicts_are_right, settling_is_right,
+         times_sooner_are_right, data_is_right, wrong_descriptions, runs_go_on, arms_share_batches, others_are_refused,
+         page_is_right, every_arm_trains, results_are_of_the_logs)
 
 
 def main():
