@@ -1,21 +1,14 @@
 """The finished trainings of an experiment, by arm and seed."""
 from statistics import mean
 
-import describe
 import logs
 from spread import Noise
 
 
 class Runs:
-    def __init__(self, experiment, results, size="paper"):
+    def __init__(self, experiment, results):
         self.experiment = experiment
         self.by = {arm.name: of_home(results, arm.home) for arm in experiment.arms}
-        self.noise = Noise([losses(group.values()) for group in self.repeated(results, size)])
-
-    def repeated(self, results, size):
-        """Groups of seeds: of this experiment's arms and of main's, which has the most seeds."""
-        homes = {arm.home for arm in self.experiment.arms} | {arm.home for arm in describe.load("main", size).arms}
-        return [of_home(results, home) for home in sorted(homes)]
 
     def of(self, name):
         """Logs of an arm, seeds ascending."""
@@ -31,7 +24,13 @@ class Runs:
     def difference(self, one, other):
         """(mean last loss of the one less that of the other, half the width of its 95 percent interval), in nats."""
         ours, theirs = losses(self.of(one)), losses(self.of(other))
-        return mean(ours) - mean(theirs), self.noise.half_width(len(ours), len(theirs))
+        return mean(ours) - mean(theirs), self.noise(ours, theirs).half_width(len(ours), len(theirs))
+
+    def noise(self, *groups):
+        """Of the arms that are compared, where each has several seeds: one that trains badly is noisier than the others.
+        Else of all arms of the experiment that have."""
+        own = all(len(group) > 1 for group in groups)
+        return Noise(groups if own else [losses(self.of(name)) for name in self.by])
 
 
 def of_home(results, home):

@@ -118,7 +118,6 @@ def fake(losses, **more):
     made = object.__new__(runs.Runs)
     made.by = {name: {seed: SimpleNamespace(held=[{"step": 1, "loss": loss}], **more) for seed, loss in enumerate(own)}
                for name, own in losses.items()}
-    made.noise = runs.Noise(list(losses.values()))
     return made
 
 
@@ -129,6 +128,11 @@ def spread_is_right(_):
     noise = spread.Noise([[1.0, 1.1, 1.2], [2.0, 2.2]])
     expect(math.isclose(noise.deviation, math.sqrt((0.02 + 0.02) / 3)), f"pooled deviation {noise.deviation}")
     expect(spread.Noise([[1.0]]).half_width(1, 1) == math.inf, "one run has no spread")
+    some = fake({"a": [1.0, 1.1, 1.2], "b": [2.0, 2.2], "c": [5.0, 9.0], "d": [3.0]})
+    for one, other, groups in (("a", "b", "ab"), ("a", "d", "abc")):
+        _, half = some.difference(one, other)
+        own = [[log.held[-1]["loss"] for log in some.of(name)] for name in groups]
+        expect(half == spread.Noise(own).half_width(len(some.of(one)), len(some.of(other))), f"{one} and {other}: {half}")
     curve = [(0, 3.0), (10, 2.0), (20, 1.0)]
     expect(spread.reached(curve, 1.25) == 17.5, f"a loss between two evaluations: {spread.reached(curve, 1.25)}")
     expect((spread.reached(curve, 0.5), spread.reached(curve, 4.0)) == (None, 0), "a loss outside of a curve")
