@@ -39,6 +39,7 @@ func (t *thrownValue) goOn() {
 // call is one that callbacks can find: by its thread.
 type call struct {
 	ctx    context.Context // may be nil
+	over   <-chan struct{} // of ctx; asked before the call: a callback runs nothing of the program's but apart
 	first  ID              // the call's first handle
 	thrown *thrownValue
 	done   bool // ctx ended it
@@ -58,8 +59,10 @@ func (c *call) ended(on ID) bool {
 	if c == nil || c.first != on {
 		return false
 	}
-	if c.thrown == nil && c.ctx != nil && c.ctx.Err() != nil {
-		c.done = true
+	select {
+	case <-c.over:
+		c.done = c.done || c.thrown == nil
+	default:
 	}
 	return c.done || c.thrown != nil
 }
@@ -77,17 +80,21 @@ func (r *root) run(ctx context.Context, first unsafe.Pointer, f func() C.tpt_sta
 	if err := over(ctx); err != nil {
 		return err
 	}
+	var over <-chan struct{}
+	if ctx != nil {
+		over = ctx.Done()
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if r == nil {
 		return outcome(f())
 	}
-	if !r.listens.Load() && (ctx == nil || ctx.Done() == nil) {
+	if !r.listens.Load() && over == nil {
 		err := outcome(f())
 		r.raise()
 		return err
 	}
-	c := &call{ctx: ctx, first: ID(uintptr(first))}
+	c := &call{ctx: ctx, over: over, first: ID(uintptr(first))}
 	defer c.begin()()
 	err := c.outcome(f())
 	if c.thrown != nil {

@@ -1,10 +1,12 @@
 package threept_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -415,4 +417,67 @@ func TestLoopsMayStop(t *testing.T) {
 	if !errors.Is(last, threept.ErrArgument) || pieces != 7 { // room for 8, and the error
 		t.Errorf("%d pieces, then %v", pieces, last)
 	}
+}
+
+// What lies beside the bytes that are handed over is nobody's business: cgo would refuse a pointer there.
+func TestBytesBesidePointers(t *testing.T) {
+	o := newObjects(nil)
+	defer o.close()
+	type state struct {
+		name *string
+		data [64]byte
+	}
+	text, path := "Go memory", filepath.Join(t.TempDir(), "run.safetensors")
+	s := &state{name: &text}
+	s.data[63] = 7
+	check(o.trainer.SaveCheckpoint(background, o.optimizer, path, s.data[:]))
+	if user := must(o.trainer.LoadCheckpoint(background, o.optimizer, path)); !bytes.Equal(user, s.data[:]) {
+		t.Errorf("%v", user)
+	}
+	whole := must(o.model.Bytes(background))
+	file := &struct {
+		name *string
+		data [1 << 17]byte
+	}{name: &text}
+	copied := copy(file.data[:], whole)
+	if copied < len(whole) {
+		t.Fatalf("the model has %d bytes", len(whole))
+	}
+	must(threept.LoadModelBytes(background, nil, file.data[:copied], nil)).Close()
+}
+
+// More of the caller's own bytes than are read at first, less one, and so on.
+func TestUserBytesOfAnyLength(t *testing.T) {
+	o := newObjects(nil)
+	defer o.close()
+	path := filepath.Join(t.TempDir(), "run.safetensors")
+	for _, count := range []int{0, 1, 4095, 4096, 4097, 100000} {
+		given := bytes.Repeat([]byte{byte(count), 3}, count)[:count]
+		check(o.trainer.SaveCheckpoint(background, o.optimizer, path, given))
+		if user := must(o.trainer.LoadCheckpoint(background, o.optimizer, path)); !bytes.Equal(user, given) {
+			t.Errorf("%d of %d bytes", len(user), count)
+		}
+	}
+}
+
+// erring is a context.Context of a program's own, whose Err panics once a call has begun.
+type erring struct {
+	context.Context
+	asked int
+}
+
+func (e *erring) Done() <-chan struct{} { return make(chan struct{}) }
+
+func (e *erring) Err() error {
+	if e.asked++; e.asked > 1 {
+		panic("asked in a callback")
+	}
+	return nil
+}
+
+func TestNothingOfAContextRunsInACallback(t *testing.T) {
+	model := must(threept.NewModel(background, nil, must(threept.PresetConfig("3pt-5m")), 1))
+	defer model.Close()
+	must(model.Bytes(&erring{Context: background}))
+	must(must(model.NewTrainer(background, nil)).Accumulate(&erring{Context: background}, make([]int32, 512), make([]int32, 512), 4, 128))
 }

@@ -19,6 +19,8 @@ func first[T any](values []T) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(values))
 }
 
+// Typed: of an untyped pointer cgo looks through the whole object that it points into for pointers of Go's.
+func octets(values []byte) *C.uint8_t  { return (*C.uint8_t)(first(values)) }
 func ids(values []int32) *C.int32_t    { return (*C.int32_t)(first(values)) }
 func floats(values []float32) *C.float { return (*C.float)(first(values)) }
 func doubles(values []float64) *C.double {
@@ -43,19 +45,21 @@ func terminated(name, text string, f func(text *C.char) error) error {
 	return f(c)
 }
 
-// result reads a text result: into room for hint bytes, and again where it is longer.
+// result reads a text result: into room for hint bytes, and again while it is longer.
 func result(text *string, hint int, f func(to *C.char, capacity C.size_t, length *C.size_t) C.tpt_status) C.tpt_status {
 	buffer := make([]byte, max(hint, 248)+8)
-	var length C.size_t
-	status := f((*C.char)(first(buffer)), C.size_t(len(buffer)), &length)
-	if status == C.TPT_OK && int(length) >= len(buffer) {
+	for {
+		var length C.size_t
+		status := f((*C.char)(first(buffer)), C.size_t(len(buffer)), &length)
+		if status != C.TPT_OK {
+			return status
+		}
+		if int(length) < len(buffer) {
+			*text = string(buffer[:length])
+			return status
+		}
 		buffer = make([]byte, int(length)+1)
-		status = f((*C.char)(first(buffer)), C.size_t(len(buffer)), &length)
 	}
-	if status == C.TPT_OK {
-		*text = string(buffer[:length])
-	}
-	return status
 }
 
 // View is a row of floats in the library's memory. It keeps their owner alive, but not what they say: logits and

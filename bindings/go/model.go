@@ -77,7 +77,7 @@ func LoadModel(ctx context.Context, c *Context, path string, config *Config) (m 
 // LoadModelBytes does the same from the bytes of a file.
 func LoadModelBytes(ctx context.Context, c *Context, data []byte, config *Config) (*Model, error) {
 	return modelOf(createIn(ctx, c, modelKind, func(in *C.tpt_context, out *unsafe.Pointer) C.tpt_status {
-		return C.tpt_model_load_memory(in, first(data), C.size_t(len(data)), config.c(), (**C.tpt_model)(unsafe.Pointer(out)))
+		return C.tptgo_model_load_memory(in, octets(data), C.size_t(len(data)), config.c(), (**C.tpt_model)(unsafe.Pointer(out)))
 	}, config.use()))
 }
 
@@ -110,7 +110,7 @@ func (m *Model) Bytes(ctx context.Context) ([]byte, error) {
 		status := C.tpt_model_save_memory(m.c(), nil, 0, &length)
 		if status == C.TPT_OK {
 			data = make([]byte, int(length))
-			status = C.tpt_model_save_memory(m.c(), first(data), length, &length)
+			status = C.tptgo_model_save_memory(m.c(), octets(data), length, &length)
 		}
 		return status
 	})

@@ -85,27 +85,29 @@ func (o *Optimizer) StepCount() (uint64, error) {
 func (t *Trainer) SaveCheckpoint(ctx context.Context, o *Optimizer, path string, user []byte) error {
 	return terminated("path", path, func(path *C.char) error {
 		return t.do(ctx, shared, func() C.tpt_status {
-			return C.tpt_checkpoint_save(t.c(), o.c(), path, first(user), C.size_t(len(user)))
+			return C.tptgo_checkpoint_save(t.c(), o.c(), path, octets(user), C.size_t(len(user)))
 		}, o.use(shared))
 	})
 }
 
-// userRoom is enough for a random state and a place in the data: a longer text is read a second time.
+// userRoom is enough for a random state and a place in the data: where there is more, the file is read a second time.
 const userRoom = 4096
 
 // LoadCheckpoint reads it, all or nothing, and gives the caller's own bytes. The gradients are left alone; the forward
-// ends.
+// ends. Where there are more than 4096 of these bytes the file is read twice, and an error of the second time leaves the
+// trainer as the first has made it.
 func (t *Trainer) LoadCheckpoint(ctx context.Context, o *Optimizer, path string) ([]byte, error) {
 	user := make([]byte, userRoom)
 	var size C.size_t
 	err := terminated("path", path, func(path *C.char) error {
 		return t.do(ctx, writing, func() C.tpt_status {
-			status := C.tpt_checkpoint_load(t.c(), o.c(), path, first(user), C.size_t(len(user)), &size)
-			if status == C.TPT_OK && int(size) > len(user) {
+			for {
+				status := C.tptgo_checkpoint_load(t.c(), o.c(), path, octets(user), C.size_t(len(user)), &size)
+				if status != C.TPT_OK || int(size) <= len(user) {
+					return status
+				}
 				user = make([]byte, int(size))
-				status = C.tpt_checkpoint_load(t.c(), o.c(), path, first(user), size, &size)
 			}
-			return status
 		}, o.use(writing))
 	})
 	if err != nil {

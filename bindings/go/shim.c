@@ -45,6 +45,26 @@ tpt_status tptgo_set_allocator(tpt_context *context, uintptr_t user) {
   return tpt_context_set_allocator(context, &a);
 }
 
+tpt_status tptgo_model_load_memory(tpt_context *context, const uint8_t *data, size_t size,
+                                   const tpt_config *config, tpt_model **model) {
+  return tpt_model_load_memory(context, data, size, config, model);
+}
+
+tpt_status tptgo_model_save_memory(const tpt_model *model, uint8_t *data, size_t capacity,
+                                   size_t *size) {
+  return tpt_model_save_memory(model, data, capacity, size);
+}
+
+tpt_status tptgo_checkpoint_save(const tpt_trainer *trainer, const tpt_optimizer *optimizer,
+                                 const char *path, const uint8_t *user, size_t size) {
+  return tpt_checkpoint_save(trainer, optimizer, path, user, size);
+}
+
+tpt_status tptgo_checkpoint_load(tpt_trainer *trainer, tpt_optimizer *optimizer, const char *path,
+                                 uint8_t *user, size_t capacity, size_t *size) {
+  return tpt_checkpoint_load(trainer, optimizer, path, user, capacity, size);
+}
+
 void *tptgo_allocate(size_t bytes, size_t alignment) {
   void *memory;
   return posix_memalign(&memory, alignment, bytes) ? NULL : memory;

@@ -1465,7 +1465,8 @@ function Trainer:save_checkpoint(optimizer, path, user)
   check(safe.tpt_checkpoint_save(state, its, text(path, "path"), value, length), state)
 end
 
--- The bytes of your own.
+-- The bytes of your own. Where these are more than 4096 the file is read twice, and what ends the second time leaves the
+-- trainer as the first has made it.
 function Trainer:load_checkpoint(optimizer, path)
   local state, its = use(self, Trainer), use(optimizer, Optimizer, "optimizer")
   text(path, "path")

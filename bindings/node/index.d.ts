@@ -184,7 +184,8 @@ export declare class Trainer extends Handle {
   zeroGradientsSync(): void;
   saveCheckpoint(optimizer: Optimizer, path: Path, user?: Text, options?: Signal): Promise<void>;
   saveCheckpointSync(optimizer: Optimizer, path: Path, user?: Text): void;
-  /** The bytes that saveCheckpoint was given. */
+  /** The bytes that saveCheckpoint was given. Where these are more than 4096 the file is read twice, and what ends the
+   * second time leaves the trainer as the first has made it. */
   loadCheckpoint(optimizer: Optimizer, path: Path, options?: Signal): Promise<Buffer>;
   loadCheckpointSync(optimizer: Optimizer, path: Path): Buffer;
   /** A copy. */

@@ -168,11 +168,15 @@ class Trainer(Handle):
         call("tpt_checkpoint_save", self, optimizer, path(file), address(own), own.size)
 
     def load_checkpoint(self, optimizer: Optimizer, file: Path) -> bytes:
-        """All or nothing; gives your own bytes back. Continues with the bits of a run that was never stopped."""
-        size, room = c_size_t(), 0
+        """All or nothing; gives your own bytes back. Continues with the bits of a run that was never stopped.
+
+        Where your own bytes are more than 4096 the file is read twice; what ends the second time leaves the trainer as
+        the first has made it.
+        """
+        size, room = c_size_t(), 4096
         while True:
             user = ctypes.create_string_buffer(room)
-            call("tpt_checkpoint_load", self, optimizer, path(file), user if room else None, room, byref(size))
+            call("tpt_checkpoint_load", self, optimizer, path(file), user, room, byref(size))
             if size.value <= room:
                 return user.raw[:size.value]
             room = size.value

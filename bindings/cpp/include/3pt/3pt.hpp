@@ -1208,7 +1208,8 @@ public:
         tpt_checkpoint_save(calling(), with.calling(), path.c_str(), user.data(), user.size()));
   }
 
-  /// All or nothing; gives the caller's own bytes.
+  /// All or nothing; gives the caller's own bytes. Where these are more than 4096 the file is read
+  /// twice, and what ends the second time leaves the trainer as the first has made it.
   returns<std::vector<std::byte>> load_checkpoint(optimizer &with, const c_text &path) {
     if (!path.whole()) return detail::has_nul<std::vector<std::byte>>("path");
     return detail::grown<std::vector<std::byte>>(

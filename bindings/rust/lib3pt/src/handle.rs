@@ -146,6 +146,9 @@ pub(crate) fn text(
 /// Bytes of a text result with no promise ask for; the messages have at most 511.
 pub(crate) const FIRST_ROOM: usize = 511;
 
+/// The same of the caller's own bytes in a checkpoint.
+pub(crate) const USER_ROOM: usize = 4096;
+
 /// What is not UTF-8 becomes U+FFFD.
 pub(crate) fn whole_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())

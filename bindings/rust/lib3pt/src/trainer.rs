@@ -284,7 +284,8 @@ impl Trainer {
     }
 
     /// All or nothing; gives the caller's own bytes. Continues with the bits of the run that was
-    /// never stopped.
+    /// never stopped. Where the caller's own are more than 4096 bytes the file is read twice, and
+    /// what ends the second time leaves the trainer as the first has made it.
     #[doc(alias = "tpt_checkpoint_load")]
     pub fn load_checkpoint(
         &mut self,
@@ -295,7 +296,7 @@ impl Trainer {
         self.check_own(optimizer)?;
         let _inside = self.writing()?;
         let (trainer, optimizer) = (self.as_ptr(), optimizer.as_ptr());
-        let mut user = handle::room::<u8>(handle::FIRST_ROOM)?;
+        let mut user = handle::room::<u8>(handle::USER_ROOM)?;
         let mut size = 0;
         let mut load = |user: &mut Vec<u8>| {
             // SAFETY: live handles of one family, exclusive; so much room.
@@ -305,12 +306,13 @@ impl Trainer {
             })?;
             Ok(size)
         };
-        let whole = load(&mut user)?;
-        if whole > user.len() {
+        loop {
+            let whole = load(&mut user)?;
+            if whole <= user.len() {
+                user.truncate(whole);
+                return Ok(user);
+            }
             user = handle::room(whole)?; // once more: the same file gives the same state
-            load(&mut user)?;
         }
-        user.truncate(whole);
-        Ok(user)
     }
 }

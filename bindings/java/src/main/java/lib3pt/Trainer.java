@@ -385,7 +385,8 @@ public final class Trainer extends Handle {
   }
 
   /**
-   * Goes on where a checkpoint was written: all or nothing. It writes the model's weights.
+   * Goes on where a checkpoint was written: all or nothing. It writes the model's weights. Where the caller's own bytes
+   * are 4096 or more the file is read twice, and what ends the second time leaves the trainer as the first has made it.
    *
    * @param optimizer one of this trainer
    * @param path of the file
