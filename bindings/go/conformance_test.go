@@ -82,7 +82,7 @@ func hashFloats(values []float32) string {
 	return hash(bytes)
 }
 
-func hashView(view threept.View, err error) string { return hashFloats(must(must(view, err).Slice())) }
+func hashView(view threept.View, err error) string { return hashFloats(must(must(view, err).Copy())) }
 
 func file(bytes []byte) object { return object{"size": len(bytes), "hash": hash(bytes)} }
 

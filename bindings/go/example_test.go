@@ -86,7 +86,7 @@ func ExampleView() {
 	logits := must(decoder.FeedLogits(context.Background(), 84))
 	check(logits.Use(func(values []float32) { fmt.Println(len(values)) }))
 	must(decoder.Sample())
-	_, err := logits.Slice()
+	_, err := logits.Copy()
 	fmt.Println(err)
 	// Output:
 	// 256

@@ -93,14 +93,9 @@ func (h *handle) view(p *C.float, n int, passing bool) View {
 // Len is how many floats there are.
 func (v View) Len() int { return v.n }
 
-// Slice is the memory itself, without a copy. It is valid as long as the View is kept and until its memory is used again; the slice cannot tell, so use it at once. Parameters and gradients may be written.
-func (v View) Slice() (values []float32, err error) {
-	err = v.Use(func(borrowed []float32) { values = borrowed })
-	return values, err
-}
-
-// Use gives f the memory itself. Meanwhile a Close of the owner is put off, and a call that needs the owner alone gives
-// ErrBusy, so the slice is good until f returns.
+// Use gives f the memory itself, without a copy. Meanwhile a Close of the owner is put off, and a call that needs the
+// owner alone gives ErrBusy, so the slice is good until f returns, and no longer: f must not keep it. Parameters and
+// gradients may be written.
 func (v View) Use(f func(values []float32)) error {
 	if v.owner == nil {
 		return argument("the View is empty")
