@@ -120,8 +120,8 @@ const (
 
 // SetLog sets where messages go that are no failures of a call; nil is silence. The function is called while
 // a call waits for it, on a goroutine of its own, and must not call the object that the call is on. A panic in it, or
-// runtime.Goexit, ends the call and goes on in its caller. What it refers to lives until all that the context made is closed, and so
-// does the context, where it refers to one of these. Only while idle.
+// runtime.Goexit, ends the call and goes on in its caller. What it refers to lives until all that the context made is
+// closed, and so does the context, where it refers to one of these. Only while idle.
 func (c *Context) SetLog(log func(level LogLevel, text string)) error {
 	return c.do(nil, exclusive, func() C.tpt_status {
 		var on C.int32_t
