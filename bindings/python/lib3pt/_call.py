@@ -24,14 +24,14 @@ class Hold:
 
     __slots__ = ("pointer", "_destroy", "needs")
 
-    def __init__(self, pointer: int, destroy: Bound, needs: Tuple[Any, ...]) -> None:
-        self.pointer = pointer
+    def __init__(self, destroy: Bound, needs: Tuple[Any, ...]) -> None:
+        self.pointer = 0  # until C has made it
         self._destroy = destroy
         self.needs = needs  # what must outlive it
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
-        if not finalizing():  # at the end of the process the system takes all
-            _guard.guarded(self._destroy.raw, self.pointer)
+        if getattr(self, "pointer", 0) and not finalizing():  # at the end of the process the system takes all
+            _guard.finalized(self._destroy.raw, self.pointer)
 
 
 class Handle:
@@ -62,6 +62,7 @@ class Handle:
     def close(self) -> None:
         """Gives the memory back, once no array looks into it and no other object needs it. May be called again."""
         self._hold = self._parent = None
+        _guard.raise_waiting()
 
     @property
     def closed(self) -> bool:
@@ -230,13 +231,16 @@ def make(name: str, *arguments: Any, needs: Tuple[Any, ...] = ()) -> Hold:
     """Of a function whose last argument gives a handle."""
     pointer = c_void_p()
     destroy = functions[functions[name].destroy or ""]
+    hold = Hold(destroy, needs)
     try:
         call(name, *arguments, byref(pointer))
-    except BaseException:
+        hold.pointer = pointer.value or 0
+    except BaseException:  # of a callback or a signal's handler, after C had made it; a traceback keeps `hold`
+        hold.pointer = 0
         if pointer.value:
             destroy.raw(pointer)
         raise
-    return Hold(pointer.value or 0, destroy, needs)
+    return hold
 
 
 def text(name: str, *arguments: Any, room: int = FIRST_ROOM) -> bytes:

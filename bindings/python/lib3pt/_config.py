@@ -32,8 +32,8 @@ def _keys(yaml: str) -> Iterator[str]:
             yield ".".join(sections)
 
 
-def _written(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=_plain)
+def _written(value: object) -> Union[str, bytes]:
+    return value if isinstance(value, (str, bytes)) else json.dumps(value, default=_plain)
 
 
 def _plain(value: Any) -> Any:
@@ -114,6 +114,8 @@ class Config(Handle):
         return _keys(self.format())
 
     def __contains__(self, key: object) -> bool:
+        if isinstance(key, bytes):
+            key = key.decode("utf-8", "replace")
         return any(key == known for known in self)
 
     def format(self) -> str:

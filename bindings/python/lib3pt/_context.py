@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional, Protocol
 from . import _guard
 from ._call import Handle, call, held, make, number
 from ._declarations import tpt_allocator, tpt_log_fn
+from ._errors import Error
 from ._gate import Family
 from ._numbers import INT32, whole
 
@@ -104,8 +105,8 @@ class Context(Handle):
         user = _guard.register(value)
         try:
             call(name, self, function, user, _guard.done)
-        except BaseException:
-            _guard.registered.pop(user, None)
+        except Error:
+            _guard.registered.pop(user, None)  # C did not take it; with what a signal's handler raises it may have
             raise
 
     def set_allocator(self, allocator: Allocator) -> None:

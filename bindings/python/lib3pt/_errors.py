@@ -61,6 +61,8 @@ class ConfigError(Error, ValueError):
 class StateError(Error, RuntimeError):
     """The call has no sense now; also on an object that is closed, or in use by another thread."""
 
+    _in_use = False  # by another call: C was not asked
+
 
 class UnsupportedError(Error, NotImplementedError):
     """Right, but not something this build, model or version does."""

@@ -13,6 +13,12 @@ from ._declarations import Status
 from ._errors import StateError
 
 
+def _in_use(message: str) -> StateError:
+    error = StateError(message, Status.STATE)
+    error._in_use = True
+    return error
+
+
 class Gate:
     """Of a handle, or of several that count as one. It never waits."""
 
@@ -20,7 +26,7 @@ class Gate:
 
     def __init__(self, family: Optional[Family] = None) -> None:
         """family: the gate of what the handle is made from; a description is made from nothing."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may come while this thread has it, and leaves all as it was
         self._writer = 0
         self._readers: Set[int] = set()
         self.family = family
@@ -35,7 +41,7 @@ class Gate:
         """who: a number that no other call has while this one lasts. Who has it for itself may enter again."""
         with self._lock:
             if (self._writer or (exclusive and self._readers)) and self._writer != who:
-                raise StateError("the object is in use by another call; it is for one thread at a time", Status.STATE)
+                raise _in_use("the object is in use by another call; it is for one thread at a time")
             if exclusive:
                 self._writer = who
             else:
@@ -57,7 +63,7 @@ class Family(Gate):
 
     def __init__(self, busy: str, family: Optional[Family] = None) -> None:
         """busy: what is said where one of them is in use."""
-        self._change = threading.RLock()  # a signal handler may come while this thread has it
+        self._change = threading.RLock()
         self._members: weakref.WeakValueDictionary[int, Gate] = weakref.WeakValueDictionary()
         self._busy = busy
         super().__init__(family)
@@ -83,7 +89,7 @@ class Family(Gate):
                         gate.enter(who, True)
         except StateError:
             self.leave(who)
-            raise StateError(self._busy, Status.STATE) from None
+            raise _in_use(self._busy) from None
 
     def leave(self, who: int) -> None:
         with self._change:

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from typing import Any, Callable, Dict, Optional, Set
+from typing import Any, Callable, Dict, List, Optional, Set
 
 from ._declarations import (tpt_allocator_allocate, tpt_allocator_release, tpt_done_fn, tpt_log_fn, tpt_progress_fn)
 from ._numbers import whole
@@ -44,10 +44,11 @@ if hasattr(os, "register_at_fork"):
 class Watch:
     """A call in progress."""
 
-    __slots__ = ("kept", "_outer", "_former", "_ours")
+    __slots__ = ("kept", "of_signal", "_outer", "_former", "_ours")
 
     def __init__(self) -> None:
         self.kept: Optional[BaseException] = None
+        self.of_signal = False  # it is what a signal's handler raised
         self._outer: Optional[Watch] = None
         self._former: Dict[int, Any] = {}  # the handlers that were there, by signal; SIGINT's first
         self._ours: Any = None
@@ -74,11 +75,11 @@ class Watch:
         try:
             self._former[number](number, frame)
         except BaseException as raised:
-            self.keep(raised)
+            self.keep(raised, True)
 
-    def keep(self, raised: BaseException) -> None:
+    def keep(self, raised: BaseException, of_signal: bool = False) -> None:
         if self.kept is None:
-            self.kept = raised
+            self.kept, self.of_signal = raised, of_signal
 
     def end(self) -> None:
         _threads.watch = self._outer
@@ -90,6 +91,8 @@ class Watch:
 
 def guarded(run: Callable[..., Any], *arguments: Any) -> Any:
     """run(*arguments); what was kept meanwhile is raised instead of what came of it."""
+    if waiting:
+        raise_waiting()
     watch = Watch()
     try:
         watch.begin()
@@ -98,6 +101,32 @@ def guarded(run: Callable[..., Any], *arguments: Any) -> Any:
         watch.end()
         if watch.kept is not None:
             raise watch.kept from None
+
+
+waiting: List[BaseException] = []  # what handlers of signals raised where nothing can be raised: for the next call
+
+
+def raise_waiting() -> None:
+    """In the thread that runs handlers."""
+    if waiting and _own_ident() == _main:
+        raise waiting.pop() from None
+
+
+def finalized(run: Callable[..., Any], *arguments: Any) -> None:
+    """guarded() in a finalizer, out of which Python lets nothing: Control-C waits."""
+    watch = Watch()
+    try:
+        watch.begin()
+    except BaseException as raised:  # of a handler, before it was wrapped
+        watch.keep(raised, True)
+    try:
+        run(*arguments)
+    finally:
+        watch.end()
+    if watch.kept is not None:
+        if not watch.of_signal:
+            raise watch.kept
+        waiting.append(watch.kept)
 
 
 # ---- what the library calls ----
@@ -158,6 +187,8 @@ class Memory:
         if address is None:
             return None
         block = whole("address", address)  # ctypes would give C what is there by chance
+        if not block:
+            return None
         self._blocks.add(block)
         return block
 

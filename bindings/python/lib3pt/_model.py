@@ -59,7 +59,8 @@ class Sizes(NamedTuple):
         return self.d_model // self.n_phases // 2
 
 
-BUSY = "the model is in use by another call; its weights change only while no call runs on it or on what is made from it"
+BUSY = ("the model is in use by another call; its weights change, or are handed out, only while no call runs on it or on "
+        "what is made from it")
 
 
 class Model(Handle):
@@ -175,24 +176,28 @@ class Model(Handle):
     def tensors(self) -> Tuple[TensorInfo, ...]:
         return tuple(self.tensor_info(i) for i in range(self.tensor_count))
 
-    def _shape_of(self, name: str) -> Shape:
+    def _shape_of(self, key: bytes) -> Optional[Shape]:
+        """None: there is no such tensor, as the library will say."""
+        name = key.decode("utf-8", "replace")
         if name == PROFILE:
             return (self._sizes.max_seq_len,)
-        return next((t.shape for t in self.tensors() if t.name == name), (1,))  # of no tensor: the library says so
+        return next((t.shape for t in self.tensors() if t.name == name), None)
 
     def get_tensor(self, name: str) -> Floats:
         """A copy in its shape; "embedding.dc_profile" [max_seq_len] too."""
-        values = np.empty(self._shape_of(name), np.float32)
-        call("tpt_model_get_tensor", self, utf8("name", name), address(values), values.size)
+        key = utf8("name", name)
+        values = np.empty(self._shape_of(key) or (1,), np.float32)
+        call("tpt_model_get_tensor", self, key, address(values), values.size)
         return values
 
     def set_tensor(self, name: str, values: Any) -> None:
         """Copied in: an array in the tensor's shape, or all its values in one row. It ends the forward of
         every trainer of the model."""
-        array = floats("values", values)
-        if array.ndim != 1:  # C knows how many there are, not in which shape
-            shaped("values", array, self._shape_of(name))
-        call("tpt_model_set_tensor", self, utf8("name", name), address(array), array.size)
+        key, array = utf8("name", name), floats("values", values)
+        shape = self._shape_of(key) if array.ndim != 1 else None  # C knows how many there are, not in which shape
+        if shape is not None:
+            shaped("values", array, shape)
+        call("tpt_model_set_tensor", self, key, address(array), array.size)
 
     def parameters(self) -> Floats:
         """All, a view [parameter_count] that keeps the memory; after writing to it begin with a forward."""

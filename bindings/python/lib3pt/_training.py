@@ -68,7 +68,9 @@ class Trainer(Handle):
         values, count = c_void_p(), c_size_t()
         try:
             call("tpt_trainer_activation", self, Point.EMBEDDING, 0, byref(values), byref(count))
-        except StateError:
+        except StateError as error:
+            if error._in_use:
+                raise
             return None
         cells = count.value // self._sizes.d_model
         fitting = [sizes for sizes in self._tried if sizes[0] * sizes[1] == cells]
@@ -158,8 +160,9 @@ class Trainer(Handle):
 
     def get_gradient(self, name: str) -> Floats:
         """A copy of one tensor's, in its shape."""
-        values = np.empty(self._shapes.get(name, (1,)), np.float32)  # of no tensor: the library says so
-        call("tpt_trainer_get_gradient", self, utf8("name", name), address(values), values.size)
+        key = utf8("name", name)
+        values = np.empty(self._shapes.get(key.decode("utf-8", "replace"), (1,)), np.float32)  # of none: the library says so
+        call("tpt_trainer_get_gradient", self, key, address(values), values.size)
         return values
 
     def save_checkpoint(self, optimizer: Optimizer, file: Path, user: bytes = b"") -> None:

@@ -44,9 +44,14 @@ def test_what_an_allocator_raises_comes_out():
     memory.allocate = lambda size, alignment: 1 / 0
     with pytest.raises(ZeroDivisionError):
         tiny(context)
-    memory.allocate = lambda size, alignment: None
-    with pytest.raises(MemoryError):
-        tiny(context)
+    for none in (None, 0):
+        memory.allocate = lambda size, alignment: none
+        with pytest.raises(MemoryError):
+            tiny(context)
+    del memory.allocate
+    context.close()
+    gc.collect()
+    assert not [value for value in _guard.registered.values() if isinstance(value, _guard.Memory)]
 
 
 def test_what_was_made_is_given_back_where_the_call_raises():

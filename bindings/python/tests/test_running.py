@@ -7,7 +7,7 @@ import pytest
 from support import large, long_call, tiny, until_ended
 
 import lib3pt
-from lib3pt import _training
+from lib3pt import _guard, _training
 
 
 def after(seconds, function, *arguments):
@@ -53,6 +53,73 @@ def test_interrupts_at_any_moment():
     assert got == sent
     trainer.zero_gradients()
     trainer.accumulate(tokens, tokens)
+
+
+def test_a_handler_may_use_what_it_interrupts():
+    """At any step of a call on the same object."""
+    optimizer = lib3pt.Optimizer(lib3pt.Trainer(tiny()))
+    rung, refused = 0, 0
+
+    def ring(number, frame):
+        nonlocal rung, refused
+        rung += 1
+        try:
+            assert optimizer.step_count == 0
+        except lib3pt.StateError:
+            refused += 1
+        signal.setitimer(signal.ITIMER_REAL, 0.0001 + 0.000001 * (rung % 100))
+
+    former = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0001)
+        while rung < 2000:
+            assert optimizer.lr >= 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+    assert refused < rung
+    optimizer.step()
+
+
+def test_a_function_set_while_a_handler_raises_is_the_old_or_the_new_one():
+    class Late(Exception):
+        pass
+
+    def ring(number, frame):
+        raise Late
+
+    context, lines = lib3pt.Context(threads=1), []
+    former = signal.signal(signal.SIGALRM, ring)
+    try:
+        for i in range(100):
+            with pytest.raises(Late):
+                signal.setitimer(signal.ITIMER_REAL, 0.0002 + 0.000001 * i)
+                while True:
+                    context.set_log(lambda level, text: lines.append(text))
+            before = len(lines)
+            tiny(context)
+            assert len(lines) > before
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+
+
+def test_what_a_handler_raises_in_a_finalizer_waits():
+    class Late(Exception):
+        pass
+
+    def ring(number, frame):
+        raise Late
+
+    decoder, former = lib3pt.Decoder(tiny()), signal.signal(signal.SIGALRM, ring)
+    try:
+        for then in (lambda: decoder.feed(1), decoder.close):
+            _guard.finalized(signal.raise_signal, signal.SIGALRM)
+            with pytest.raises(Late):
+                then()
+    finally:
+        signal.signal(signal.SIGALRM, former)
+    assert decoder.closed and not _guard.waiting
 
 
 def test_what_any_handler_raises_comes_out():

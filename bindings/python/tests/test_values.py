@@ -51,6 +51,24 @@ def test_lengths_that_must_agree():
         trainer.model.set_tensor("blocks.0.attn.q.weight", [1.0])
 
 
+def test_names_are_text_or_bytes():
+    trainer = lib3pt.Trainer(tiny())
+    model, config = trainer.model, trainer.model.config
+    name = model.tensors()[0].name
+    array = model.get_tensor(name)
+    assert (model.get_tensor(name.encode()) == array).all()
+    model.set_tensor(name.encode(), array)
+    assert trainer.get_gradient(name.encode()).shape == array.shape
+    assert b"model.d_model" in config and "model.d_model" in config and b"model" not in config
+    config.set(b"train.lr", b"0.5")
+    assert config[b"train.lr"] == 0.5
+    for call in (model.get_tensor, trainer.get_gradient, lambda name: model.set_tensor(name, array)):
+        with pytest.raises(lib3pt.ArgumentError, match="has no (parameter|tensor)"):
+            call("nope")
+        with pytest.raises(TypeError, match="name is list; text or bytes are allowed"):
+            call([name])
+
+
 def test_numbers_that_do_not_fit():
     decoder, config = lib3pt.Decoder(tiny()), lib3pt.Config.parse(YAML)
     for call, said in ((lambda: decoder.model.theta(-1), "layer is -1"), (lambda: decoder.rewind(-1), "position is -1"),
