@@ -15,7 +15,7 @@ import (
 type root struct {
 	guard
 	self      cgo.Handle
-	listens   atomic.Bool // a log or progress function is set: every call is told to its thread
+	listens   atomic.Bool // a log or progress function or an allocator is set: every call is told to its thread
 	progress  func(on ID, done float64) (goOn bool)
 	log       func(level LogLevel, text string)
 	allocator cgo.Handle                  // of a memory, or 0
@@ -53,6 +53,10 @@ func (c *call) begin() (end func()) {
 		C.tptgo_enter(former)
 		self.Delete()
 	}
+}
+
+func (r *root) listen() {
+	r.listens.Store(r.log != nil || r.progress != nil || r.allocator != 0)
 }
 
 func (c *call) ended(on ID) bool {
@@ -211,16 +215,16 @@ type memory struct {
 }
 
 //export tptgoAllocate
-func tptgoAllocate(user C.uintptr_t, bytes, alignment C.size_t) (block unsafe.Pointer) {
+func tptgoAllocate(user, current C.uintptr_t, bytes, alignment C.size_t) (block unsafe.Pointer) {
 	m := cgo.Handle(user).Value().(*memory)
-	if !m.r.apart(nil, func() { block = m.allocator.Allocate(int(bytes), int(alignment)) }) {
+	if !m.r.apart(currentCall(current), func() { block = m.allocator.Allocate(int(bytes), int(alignment)) }) {
 		return nil
 	}
 	return block
 }
 
 //export tptgoRelease
-func tptgoRelease(user C.uintptr_t, block unsafe.Pointer, bytes, alignment C.size_t) {
+func tptgoRelease(user, current C.uintptr_t, block unsafe.Pointer, bytes, alignment C.size_t) {
 	m := cgo.Handle(user).Value().(*memory)
-	m.r.apart(nil, func() { m.allocator.Release(block, int(bytes), int(alignment)) })
+	m.r.apart(currentCall(current), func() { m.allocator.Release(block, int(bytes), int(alignment)) })
 }

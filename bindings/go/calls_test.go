@@ -481,3 +481,93 @@ func TestNothingOfAContextRunsInACallback(t *testing.T) {
 	must(model.Bytes(&erring{Context: background}))
 	must(must(model.NewTrainer(background, nil)).Accumulate(&erring{Context: background}, make([]int32, 512), make([]int32, 512), 4, 128))
 }
+
+// refusing panics in Allocate once it is on.
+type refusing struct {
+	threept.CMemory
+	on atomic.Bool
+}
+
+func (r *refusing) Allocate(bytes, alignment int) unsafe.Pointer {
+	if r.on.Load() {
+		panic("refused")
+	}
+	return r.CMemory.Allocate(bytes, alignment)
+}
+
+func TestAnAllocatorsPanicIsOfItsCall(t *testing.T) {
+	memory := new(refusing)
+	c := must(threept.NewContext())
+	defer c.Close()
+	check(c.SetThreads(1))
+	check(c.SetAllocator(memory))
+	config := must(threept.ParseConfig(longYAML))
+	defer config.Close()
+	model := must(threept.NewModel(background, c, config, 1))
+	defer model.Close()
+	memory.on.Store(true)
+	var over atomic.Bool
+	var others sync.WaitGroup
+	others.Add(1)
+	go func() {
+		defer others.Done()
+		defer func() {
+			if value := recover(); value != nil {
+				t.Errorf("another call: %v", value)
+			}
+		}()
+		for !over.Load() {
+			must(model.TensorCount())
+		}
+	}()
+	for range 300 {
+		if value := func() (value any) {
+			defer func() { value = recover() }()
+			model.NewDecoder(0)
+			return nil
+		}(); value != "refused" {
+			t.Errorf("its own call: %v", value)
+		}
+	}
+	over.Store(true)
+	others.Wait()
+	memory.on.Store(false)
+}
+
+// What is left of an Accumulate that was cancelled behind its forward can be read, all of it.
+func TestDCAfterACancel(t *testing.T) {
+	c := must(threept.NewContext())
+	defer c.Close()
+	model := must(threept.NewModel(background, c, must(threept.PresetConfig("3pt-5m")), 1))
+	defer model.Close()
+	trainer := must(model.NewTrainer(background, nil))
+	must(trainer.Accumulate(background, make([]int32, 8), make([]int32, 8), 1, 8))
+	check(c.SetProgress(func(_ threept.ID, done float64) bool { return done < 0.6 }))
+	tokens := make([]int32, 16*128)
+	if _, err := trainer.Accumulate(background, tokens, tokens, 16, 128); !errors.Is(err, threept.ErrCancelled) {
+		t.Fatal(err)
+	}
+	check(c.SetProgress(nil))
+	if values := must(trainer.DC(threept.PointEmbedding, 0)); len(values) != 128 {
+		t.Errorf("%d values", len(values))
+	}
+	if _, err := trainer.DC(threept.PointEmbedding, 9); !errors.Is(err, threept.ErrArgument) {
+		t.Error(err)
+	}
+}
+
+func TestTopPIsOffWhereItIsLeftOut(t *testing.T) {
+	model := must(threept.NewModel(background, nil, must(threept.ParseConfig(longYAML)), 1))
+	defer model.Close()
+	draw := func(s threept.Sampling) []int32 {
+		decoder := must(model.NewDecoder(0))
+		defer decoder.Close()
+		check(decoder.SetSampling(s))
+		check(decoder.Feed(background, 1))
+		return must(decoder.Generate(background, 40, -1))
+	}
+	left, off := draw(threept.Sampling{Temperature: 2, Seed: 3}), draw(threept.Sampling{Temperature: 2, TopP: 1, Seed: 3})
+	if !slices.Equal(left, off) || slices.Equal(left, draw(threept.Sampling{})) {
+		t.Errorf("%v, %v", left, off)
+	}
+}

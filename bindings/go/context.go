@@ -129,7 +129,7 @@ func (c *Context) SetLog(log func(level LogLevel, text string)) error {
 			on = 1
 		}
 		c.root.log = log
-		c.root.listens.Store(log != nil || c.root.progress != nil)
+		c.root.listen()
 		return C.tptgo_set_log(c.c(), C.uintptr_t(c.root.self), on)
 	})
 }
@@ -140,7 +140,7 @@ func (c *Context) SetLog(log func(level LogLevel, text string)) error {
 func (c *Context) SetProgress(progress func(on ID, done float64) (goOn bool)) error {
 	return c.do(nil, exclusive, func() C.tpt_status {
 		c.root.progress = progress
-		c.root.listens.Store(progress != nil || c.root.log != nil)
+		c.root.listen()
 		return C.TPT_OK
 	})
 }
@@ -168,7 +168,8 @@ func (CMemory) Release(block unsafe.Pointer, bytes, alignment int) { C.tptgo_fre
 
 // SetAllocator sets the memory of everything that is made from the context from now on; nothing made from it may be
 // alive. After a failure the old one stays. A panic in the allocator, or runtime.Goexit, is a refusal and goes on in the caller
-// of some call. It lives as SetLog's function.
+// of the call; where the library's own threads or the garbage collector asked for it, of some later call. It lives as SetLog's
+// function.
 func (c *Context) SetAllocator(allocator Allocator) error {
 	if allocator == nil {
 		return argument("the allocator is nil")
@@ -186,6 +187,7 @@ func (c *Context) SetAllocator(allocator Allocator) error {
 		status := C.tptgo_set_allocator(c.c(), C.uintptr_t(next))
 		if status == C.TPT_OK {
 			next, c.root.allocator = c.root.allocator, next
+			c.root.listen()
 		}
 		return status
 	})

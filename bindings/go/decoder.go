@@ -176,7 +176,7 @@ func (d *Decoder) Position() (int, error) {
 type Sampling struct {
 	Temperature float64 // logits are divided by it; 0: greedy
 	TopK        int     // so many candidates, the likeliest; 0: all
-	TopP        float64 // the smallest set whose share reaches it; 1: all. 0 leaves the likeliest alone
+	TopP        float64 // the smallest set whose share reaches it; 0 or 1: all
 	Seed        uint64  // of the draws
 }
 
@@ -184,6 +184,9 @@ type Sampling struct {
 func (d *Decoder) SetSampling(s Sampling) error {
 	if err := int32s(number{"top_k", s.TopK}); err != nil {
 		return err
+	}
+	if s.TopP == 0 { // for the library the likeliest alone, which Temperature 0 says too
+		s.TopP = 1
 	}
 	return d.do(nil, exclusive, func() C.tpt_status {
 		return C.tpt_decoder_set_sampling(d.c(), C.double(s.Temperature), C.int32_t(s.TopK), C.double(s.TopP), C.uint64_t(s.Seed))

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"reflect"
 )
 
 // Status is what a call came to. It is an error, for errors.Is. Treat an unknown one as a failure.
@@ -66,8 +67,10 @@ func (e *Error) Error() string {
 
 // Is tells errors.Is that the error is its Status, and Err of the context.Context that ended the call.
 func (e *Error) Is(target error) bool {
-	status, ok := target.(Status)
-	return ok && status == e.Status || e.done != nil && target == e.done
+	if status, ok := target.(Status); ok {
+		return status == e.Status
+	}
+	return e.done != nil && reflect.TypeOf(target).Comparable() && target == e.done
 }
 
 // Unwrap gives the cause of the context.Context that ended the call, else nil.

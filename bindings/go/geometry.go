@@ -104,10 +104,20 @@ func (t *Trainer) DC(point Point, layer int) ([]float32, error) {
 	}
 	var values []float32
 	err := t.do(nil, shared, func() C.tpt_status {
-		values = make([]float32, t.positions)
-		return C.tpt_geometry_dc(t.c(), C.tpt_point(point), C.size_t(layer), floats(values), C.size_t(len(values)))
+		ask := func(count int) C.tpt_status {
+			values = make([]float32, count)
+			return C.tpt_geometry_dc(t.c(), C.tpt_point(point), C.size_t(layer), floats(values), C.size_t(count))
+		}
+		status := ask(t.positions) // of a call that was cancelled the library alone knows whether its stream is there
+		for count := 1; status == C.TPT_E_ARGUMENT && count <= t.shape.positions; count++ {
+			status = ask(count)
+		}
+		return status
 	})
-	return values, err
+	if err != nil {
+		return nil, err
+	}
+	return values, nil
 }
 
 // ZeroSum is the sum of the phase means at the embedding, and N mean r(p) of the profile; the two agree to rounding.

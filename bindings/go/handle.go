@@ -244,6 +244,9 @@ func (h *handle) create(ctx context.Context, how access, k *kind, f func(out *un
 	defer func() { // a callback panicked, and yet the object was made
 		if made == nil && *out != nil {
 			k.destroy(*out)
+			if h.root != nil {
+				h.root.thrown.Store(nil) // of the allocator's Release: one panic is on its way already
+			}
 		}
 	}()
 	if err := h.do(ctx, how, func() C.tpt_status { return f(out) }, others...); err != nil {

@@ -24,11 +24,11 @@ static void log_message(void *user, int32_t level, const char *text) {
 static void done(void *user) { tptgoDone((uintptr_t)user); }
 
 static void *allocate(void *user, size_t bytes, size_t alignment) {
-  return tptgoAllocate((uintptr_t)user, bytes, alignment);
+  return tptgoAllocate((uintptr_t)user, current, bytes, alignment);
 }
 
 static void release(void *user, void *memory, size_t bytes, size_t alignment) {
-  tptgoRelease((uintptr_t)user, memory, bytes, alignment);
+  tptgoRelease((uintptr_t)user, current, memory, bytes, alignment);
 }
 
 tpt_status tptgo_set_progress(tpt_context *context, uintptr_t user) {

@@ -289,8 +289,9 @@ public:
   T &operator*() &noexcept { return assert(has_value()), *std::get_if<0>(&held_); }
   const T &operator*() const &noexcept { return assert(has_value()), *std::get_if<0>(&held_); }
   T &&operator*() &&noexcept { return assert(has_value()), std::move(*std::get_if<0>(&held_)); }
-  T *operator->() noexcept { return &**this; }
-  const T *operator->() const noexcept { return &**this; }
+  T *operator->() &noexcept { return &**this; }
+  const T *operator->() const &noexcept { return &**this; }
+  const T *operator->() && = delete; /* what it borrows would outlive it */
   template <class Other> T value_or(Other &&other) && {
     return has_value() ? std::move(**this) : static_cast<T>(std::forward<Other>(other));
   }
@@ -504,7 +505,7 @@ inline std::size_t elements(const std::vector<tensor_info> &tensors, const char 
 /// The first element; of none an address that is not NULL, so that C speaks of the count.
 template <class T> T *address(span<T> elements) noexcept {
   static std::remove_const_t<T> none{};
-  return elements.data() ? elements.data() : &none;
+  return elements.data() || !elements.empty() ? elements.data() : &none;
 }
 
 /// Batch x seq elements that C will read or write, for which it takes no count.
@@ -1240,7 +1241,18 @@ public:
 
   /// Mean at each position [T].
   returns<std::vector<float>> dc(point where, std::size_t layer) const {
-    return measure<float>(tpt_geometry_dc, where, layer, std::max<std::size_t>(seq_, 1));
+    std::vector<float> values(std::max<std::size_t>(seq_, 1));
+    const auto ask = [&] {
+      return tpt_geometry_dc(calling(), static_cast<tpt_point>(where), layer, values.data(),
+                             values.size());
+    };
+    /* Of a call that was cancelled, or made in C, the library alone knows T. */
+    tpt_status code = ask();
+    for (std::size_t t = 1; code == TPT_E_ARGUMENT && t <= most_; t++) {
+      values.resize(t);
+      code = ask();
+    }
+    return detail::give(code, std::move(values));
   }
 
   /// The zero-sum of the phases at the embedding.
@@ -1265,6 +1277,7 @@ private:
     vocab_ = detail::setting(own, "model.vocab_size");
     width_ = detail::setting(own, "model.d_model");
     phases_ = detail::setting(own, "model.n_phases");
+    most_ = detail::setting(own, "model.max_seq_len");
     static_cast<void>(detail::all_tensors(of, tensors_));
   }
 
@@ -1287,7 +1300,7 @@ private:
   }
 
   std::vector<tensor_info> tensors_; /* names and sizes of the gradients */
-  std::size_t vocab_ = 0, width_ = 0, phases_ = 0;
+  std::size_t vocab_ = 0, width_ = 0, phases_ = 0, most_ = 0;
   std::size_t seq_ = 0; /* T of the last forward */
 };
 

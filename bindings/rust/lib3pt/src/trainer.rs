@@ -105,6 +105,10 @@ impl Trainer {
         self.model.dims.phases
     }
 
+    pub(crate) fn max_seq(&self) -> usize {
+        self.model.dims.max_seq
+    }
+
     pub(crate) fn seq(&self) -> usize {
         self.seq
     }

@@ -481,10 +481,17 @@ public final class Trainer extends Handle {
   @Calls("tpt_geometry_dc")
   public float[] dc(Point point, long layer) {
     try (Call call = new Call().shared(this)) {
-      MemorySegment values = call.arena().allocate(JAVA_FLOAT, Math.max(seq, 1));
-      call.check(Native.tpt_geometry_dc(
-          pointer, Call.given(point, "point").value(), call.index(layer), values, Math.max(seq, 1)));
-      return values.toArray(JAVA_FLOAT);
+      MemorySegment room = call.arena().allocate(JAVA_FLOAT, Math.max(model.positions, 1));
+      int where = Call.given(point, "point").value();
+      long of = call.index(layer), count = Math.max(seq, 1);
+      int status = Native.tpt_geometry_dc(pointer, where, of, room, count);
+      // of a call that was cancelled the library alone knows whether its stream is there
+      for (long tried = 1; status == Native.TPT_E_ARGUMENT && tried <= model.positions; tried++) {
+        count = tried;
+        status = Native.tpt_geometry_dc(pointer, where, of, room, count);
+      }
+      call.check(status);
+      return room.asSlice(0, count * Float.BYTES).toArray(JAVA_FLOAT);
     }
   }
 
