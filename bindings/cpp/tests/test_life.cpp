@@ -179,6 +179,28 @@ TEST(long_texts) {
   check_text(model.config().format(), config.format());
 }
 
+TEST(a_span_of_nowhere) {
+  auto model = tiny();
+  auto decoder = tpt::decoder::create(model);
+  auto trainer = tpt::trainer::create(model);
+  const tpt::span<const std::int32_t> nowhere(static_cast<const std::int32_t *>(nullptr), 4);
+  check_refused([&] { return decoder.score(nowhere); }, "tokens is NULL");
+  check_refused([&] { return decoder.feed(nowhere); }, "tokens is NULL");
+  check_refused([&] { return trainer.forward(nowhere, 1, 4); }, "tokens is NULL");
+  check_refused([&] { return tpt::dataset::from_tokens(nowhere); }, "tokens is NULL");
+}
+
+TEST(the_positions_of_a_forward_that_c_made) {
+  auto model = tiny();
+  const std::array<std::int32_t, 4> tokens{1, 2, 3, 4};
+  tpt_trainer *made = nullptr;
+  ck_assert_int_eq(tpt_trainer_create(model.handle(), nullptr, &made), TPT_OK);
+  ck_assert_int_eq(tpt_trainer_forward(made, tokens.data(), 1, 4), TPT_OK);
+  auto trainer = tpt::trainer::adopt(made, model);
+  ck_assert_uint_eq(trainer.dc(tpt::point::embedding, 0).size(), 4);
+  check_refused([&] { return trainer.dc(tpt::point::embedding, 99); }, "layer is 99");
+}
+
 TEST(counts_that_are_wrong) {
   auto model = tiny();
   auto trainer = tpt::trainer::create(model);
@@ -325,6 +347,7 @@ TEST(two_threads_one_model) {
 int main() {
   return run_tests({closed_twice, moved_from, self_move, released_and_adopted, use_after_close,
                     closed_argument, parents_closed_first, texts_of_any_kind, long_texts,
-                    counts_that_are_wrong, views_are_borrowed, errors_of_objects, of_the_library,
-                    memory_stays_flat, two_threads_one_model});
+                    counts_that_are_wrong, a_span_of_nowhere,
+                    the_positions_of_a_forward_that_c_made, views_are_borrowed, errors_of_objects,
+                    of_the_library, memory_stays_flat, two_threads_one_model});
 }

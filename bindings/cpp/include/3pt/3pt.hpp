@@ -270,6 +270,12 @@ private:
   tpt::status code_;
 };
 
+namespace detail {
+/// Is it one of the objects, which lend what is theirs?
+template <class T, class = void> struct is_owner : std::false_type {};
+template <class T> struct is_owner<T, std::void_t<typename T::handle_type>> : std::true_type {};
+} // namespace detail
+
 /// What a call gave, or its failure.
 template <class T> class [[nodiscard]] result {
 public:
@@ -291,7 +297,11 @@ public:
   T &&operator*() &&noexcept { return assert(has_value()), std::move(*std::get_if<0>(&held_)); }
   T *operator->() &noexcept { return &**this; }
   const T *operator->() const &noexcept { return &**this; }
-  const T *operator->() && = delete; /* what it borrows would outlive it */
+  T *operator->() &&noexcept {
+    static_assert(!detail::is_owner<T>::value,
+                  "give the object a name first: what it lends would outlive it");
+    return std::addressof(*static_cast<result &>(*this));
+  }
   template <class Other> T value_or(Other &&other) && {
     return has_value() ? std::move(**this) : static_cast<T>(std::forward<Other>(other));
   }
@@ -545,6 +555,7 @@ returns<T> wrong_count(const char *what, std::size_t count, std::size_t batch, s
 /// A handle and its end; the base of every object.
 template <class Handle, void (*destroy)(Handle *)> class owner {
 public:
+  using handle_type = Handle;
   owner() noexcept = default;                                    ///< closed
   explicit owner(Handle *adopted) noexcept : handle_(adopted) {} ///< takes a C handle over
   owner(owner &&other) noexcept : handle_(other.release()) {}
@@ -1140,7 +1151,8 @@ public:
   returns<double> loss(span<const std::int32_t> targets) {
     double value = 0;
     const std::size_t needed = positions();
-    const bool fits = targets.size() == needed; /* C looks for the forward before it looks at them */
+    const bool fits =
+        targets.size() == needed; /* C looks for the forward before it looks at them */
     const std::int32_t *given = fits ? detail::address(targets) : nullptr;
     const tpt_status code = tpt_trainer_loss(calling(), given, &value);
     if (fits || !needed || code != TPT_E_ARGUMENT) return detail::give(code, value);
