@@ -77,6 +77,11 @@ impl Gate {
         Ok(Write(self))
     }
 
+    /// Does this thread have it for itself?
+    pub(crate) fn is_mine(&self) -> bool {
+        self.lock().writer == Some(thread::current().id())
+    }
+
     /// Does not wait.
     pub(crate) fn try_write(&self, why: &str) -> Result<Write<'_>> {
         let mut state = self.lock();

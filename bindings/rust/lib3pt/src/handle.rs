@@ -74,9 +74,11 @@ impl<T: Destroy> Owned<T> {
 impl<T: Destroy> Drop for Owned<T> {
     fn drop(&mut self) {
         let family = self.family.as_ref().map(|gate| gate.write());
-        let (Ok(_calls), Ok(_family)) = (self.shared.gate.read(), family.transpose()) else {
+        let calls = self.shared.gate.read();
+        let free = calls.is_ok() || self.shared.gate.is_mine(); // a setting gives its function back
+        if !free || matches!(family, Some(Err(_))) {
             return; // dropped by a callback of the call that it would have to wait for: it stays
-        };
+        }
         // SAFETY: the only owner.
         callback::quietly(|| unsafe { T::destroy(self.raw()) });
     }

@@ -85,20 +85,27 @@ pub(crate) type Reading<'a> = (Read<'a>, Read<'a>, Read<'a>);
 pub(crate) type Working<'a> = (Read<'a>, Write<'a>, Read<'a>);
 pub(crate) type Writing<'a> = (Read<'a>, Write<'a>, Write<'a>);
 
+// Weights before the family: who holds the Parameters of the model may ask an optimizer.
 impl Trainer {
     /// For a const call.
     pub(crate) fn reading(&self) -> Result<Reading<'_>> {
-        Ok((self.raw.shared.gate.read()?, self.family.read()?, self.model.weights.read()?))
+        let shared = self.raw.shared.gate.read()?;
+        let weights = self.model.weights.read()?;
+        Ok((shared, self.family.read()?, weights))
     }
 
     /// For a call that changes the trainer.
     pub(crate) fn working(&self) -> Result<Working<'_>> {
-        Ok((self.raw.shared.gate.read()?, self.family.write()?, self.model.weights.read()?))
+        let shared = self.raw.shared.gate.read()?;
+        let weights = self.model.weights.read()?;
+        Ok((shared, self.family.write()?, weights))
     }
 
     /// For a call that changes the weights.
     pub(crate) fn writing(&self) -> Result<Writing<'_>> {
-        Ok((self.raw.shared.gate.read()?, self.family.write()?, self.model.weights.write()?))
+        let shared = self.raw.shared.gate.read()?;
+        let weights = self.model.weights.write()?;
+        Ok((shared, self.family.write()?, weights))
     }
 
     pub(crate) fn phases(&self) -> usize {

@@ -241,3 +241,27 @@ fn callbacks_allocator_never_waits_for_its_own_call() {
     let told = told.lock().unwrap();
     assert!(!told.is_empty() && told.iter().all(|status| *status == Status::STATE), "{told:?}");
 }
+
+/// A function that held the last handle of something gives that back when it is replaced.
+#[test]
+fn callbacks_what_a_function_held_is_given_back() {
+    let memory: Arc<Counting> = Arc::default();
+    let context = Context::builder().allocator(Counted(memory.clone())).build().unwrap();
+    let held = || memory.held.load(Ordering::SeqCst);
+    let model = || Model::create(&context, &Config::preset("3pt-5m").unwrap(), 1).unwrap();
+    context.set_log(|_, _| {}).unwrap();
+    context.set_progress(|_| ControlFlow::Continue(())).unwrap();
+    let before = held();
+    let (first, second) = (model(), model());
+    context.set_log(move |_, _| drop(first.tensors())).unwrap();
+    context
+        .set_progress(move |_| {
+            drop(second.tensors());
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert!(held() > before + 40_000_000, "{} bytes of two models", held() - before);
+    context.clear_log().unwrap();
+    context.set_progress(|_| ControlFlow::Continue(())).unwrap();
+    assert!(held() < before + 4_000_000, "{} bytes more", held() - before);
+}

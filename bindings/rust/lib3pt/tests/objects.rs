@@ -146,6 +146,23 @@ fn objects_gradients_are_the_trainers() {
     assert_eq!(trainer.get_gradient(WEIGHTS).unwrap(), vec![2.0; 24 * 24]);
 }
 
+/// Who holds the Parameters may ask and drop an optimizer, though a call on its trainer waits for them.
+#[test]
+fn objects_an_optimizer_beside_parameters_does_not_wait_for_ever() {
+    let model = model(None);
+    let mut trainer = Trainer::create(&model, None).unwrap();
+    let first = Optimizer::create(&mut trainer, None).unwrap();
+    let second = Optimizer::create(&mut trainer, None).unwrap();
+    let parameters = model.parameters().unwrap();
+    let waiting = thread::spawn(move || trainer.forward(&TOKENS, 2, 4).map(|()| trainer));
+    thread::sleep(Duration::from_millis(50));
+    assert!(first.lr().unwrap() >= 0.0);
+    assert_eq!(second.step_count(), Ok(0));
+    drop(second);
+    drop(parameters);
+    waiting.join().unwrap().unwrap();
+}
+
 #[test]
 fn objects_counts_are_compared() {
     let mut trainer = Trainer::create(&model(None), None).unwrap();
