@@ -195,9 +195,9 @@ test('text comes piece by piece', async () => {
 });
 
 /* A decoder with much room, of a model that is not too fast. */
-function streaming(maxPositions = 0) {
-  const config = small({ 'model.d_model': 96, 'model.max_seq_len': 1024 });
-  const decoder = Decoder.createSync(Model.createSync(config, { seed: 1 }), { maxPositions });
+function streaming(maxPositions = 0, context = Context.create(), most = 1024) {
+  const config = small({ 'model.d_model': 96, 'model.max_seq_len': most });
+  const decoder = Decoder.createSync(Model.createSync(config, { seed: 1, context }), { maxPositions });
   decoder.setSampling({ seed: 3 });
   return { decoder, tokenizer: Tokenizer.bytesSync() };
 }
@@ -220,15 +220,19 @@ test('after a loop over a stream the decoder is free', LONG, async () => {
 });
 
 test('a stream that is destroyed ends its call, and closes after it', LONG, async () => {
-  const { decoder, tokenizer } = streaming(), prompt = new Int32Array(900).fill(65);
-  const stream = decoder.stream(tokenizer, prompt);
+  const context = Context.create(), { decoder, tokenizer } = streaming(0, context, 4096);
+  const stream = decoder.stream(tokenizer, new Int32Array(4000).fill(65)), told = [];
+  context.setProgress(() => { // the prompt is on its way
+    if (stream.destroyed) return;
+    stream.destroy();
+    assert.throws(() => decoder.position(), error => told.push(error));
+  });
   stream.resume();
-  await wait(1);
-  stream.destroy();
-  assert.throws(() => decoder.position(), { code: 'ERR_TPT_BUSY',
-    message: "this decoder is in use by a stream of its text: await the stream's event 'close' first" });
   await once(stream, 'close');
-  assert.equal(decoder.position(), 0); // the prompt was on its way
+  assert.equal(told[0].code, 'ERR_TPT_BUSY');
+  assert.equal(told[0].message, "this decoder is in use by a stream of its text: await the stream's event 'close' first");
+  assert.equal(decoder.position(), 0);
+  context.setProgress(null);
   const pieces = decoder.pieces(tokenizer, [65]), first = pieces.next();
   assert.throws(() => decoder.position(), { message: 'this decoder is in use by pieces: await their next() first' });
   await first;
